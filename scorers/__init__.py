@@ -1,0 +1,1 @@
+"""Plain Python: files in, numbers out. Knows nothing of Inspect."""
