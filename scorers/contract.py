@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from scorers.files.limits import Limits
@@ -81,6 +81,9 @@ class Result:
         One row per object for the anatomy of errors.
     error
         The reason why the submission earned nothing, or None.
+    fault
+        What is wrong with the capsule (a reference that cannot be read): the published numbers
+        stand as their evaluator has them, but there is no outcome.
     """
 
     result_score: float | None
@@ -91,6 +94,7 @@ class Result:
     objects: list[dict[str, Scalar]] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     error: str | None = None
+    fault: str | None = None
 
 
 @dataclass

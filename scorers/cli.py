@@ -1,0 +1,133 @@
+"""The command line of the graders: `python -m scorers grade …`.
+
+Exit codes: 0 graded (bad submissions included), 1 internal error, 2 wrong usage, 3 broken capsule
+or missing reference, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scorers.errors import CapsuleFault
+from scorers.files.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GRADED, USAGE, BROKEN, STOPPED = 0, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    # Libraries warn of odd files of a submission; its grade says what matters of that.
+    logging.getLogger("tifffile").setLevel(logging.CRITICAL)
+    try:
+        limits = Limits().with_values(dict(options.limit))
+    except ValueError as fault:
+        parser.error(str(fault))
+    if options.many is not None:
+        if options.task_dir is not None or options.objects is not None:
+            parser.error("--many takes neither TASK_DIR SUBMISSION_DIR nor --objects")
+        return _grade_pairs(options, limits)
+    if options.submission_dir is None:
+        parser.error("TASK_DIR and SUBMISSION_DIR are needed, or --many PAIRS.jsonl")
+    return _grade_one(options, limits)
+
+
+def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
+    from scorers.many import grade_many
+
+    try:
+        return grade_many(options.many, processes=options.processes, limits=limits)
+    except KeyboardInterrupt:
+        print("scorers grade: stopped; the lines above are complete", file=sys.stderr)
+        return STOPPED
+
+
+def _grade_one(options: argparse.Namespace, limits: Limits) -> int:
+    from scorers.grading import assess
+
+    try:
+        assessment = assess(options.task_dir, options.submission_dir, limits)
+    except NotADirectoryError as fault:
+        print(f"scorers grade: {fault}", file=sys.stderr)
+        return USAGE
+    except CapsuleFault as fault:
+        print(f"scorers grade: {fault}", file=sys.stderr)
+        return BROKEN
+    grade = assessment.grade
+    if options.objects is not None:
+        from scorers.show import write_objects
+
+        write_objects(options.objects, assessment.result.objects)
+    if options.json:
+        print(json.dumps(grade.to_json(), allow_nan=False))
+    else:
+        from scorers.show import show
+
+        show(grade)
+    if grade.outcome is None:
+        print(f"scorers grade: {grade.error}", file=sys.stderr)
+        return BROKEN
+    return GRADED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="scorers", description="Grade submissions.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    grade = commands.add_parser(
+        "grade",
+        help="grade one submission, or many",
+        description="Grade the files of a submission against a task's reference.",
+        epilog=f"Limits (--limit NAME=VALUE): {', '.join(Limits.names())}.",
+    )
+    grade.add_argument("task_dir", nargs="?", type=Path, metavar="TASK_DIR")
+    grade.add_argument("submission_dir", nargs="?", type=Path, metavar="SUBMISSION_DIR")
+    grade.add_argument("--json", action="store_true", help="print the grade as one JSON object")
+    grade.add_argument(
+        "--many",
+        type=Path,
+        metavar="PAIRS.jsonl",
+        help='grade all pairs of a file with lines {"task_dir": …, "submission_dir": …} and '
+        "print one JSON object a line in their order",
+    )
+    grade.add_argument(
+        "--processes",
+        type=_count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes of --many (default: all cores)",
+    )
+    grade.add_argument(
+        "--objects", type=Path, metavar="FILE.csv", help="write what became of each object"
+    )
+    grade.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set one of the limits below; may be repeated",
+    )
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
+    return int(text)
+
+
+def _limit(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator or not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, as in rows=5000, got {text!r}")
+    return name, int(value)

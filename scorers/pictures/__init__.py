@@ -1,0 +1,1 @@
+"""Small pictures that show where a submission was right and wrong."""
