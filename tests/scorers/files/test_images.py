@@ -1,3 +1,4 @@
+import contextlib
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -247,3 +248,28 @@ def test_complex_numbers_are_no_image(tmp_path: Path, opened: Open) -> None:
 
     with pytest.raises(SubmissionFault, match="complex64"):
         opened("a.tif")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_file_is_read_or_refused_and_never_more(
+    seed: int, tmp_path: Path, tree_of: Callable[..., Tree]
+) -> None:
+    rng = np.random.default_rng(seed)
+    options: list[dict[str, object]] = [
+        {"compression": "zlib"},
+        {"imagej": True},
+        {"ome": True},
+        {"tile": (16, 16), "compression": "lzw"},
+    ]
+    path = tmp_path / "a.tif"
+    for _ in range(60):
+        tifffile.imwrite(path, VOLUME, photometric="minisblack", **options[seed])
+        content = np.frombuffer(path.read_bytes(), np.uint8).copy()
+        places = rng.integers(0, min(len(content), 700), rng.integers(1, 12))
+        content[places] = rng.choice([0, 1, 127, 255], len(places))
+        path.write_bytes(content.tobytes())
+
+        with tree_of(tmp_path) as tree, contextlib.suppress(SubmissionFault):
+            limits = Limits(array_bytes=1 << 24, decoded_bytes=1 << 26)
+            with open_stack(tree.files[0], limits) as stack:
+                assert sum(plane.nbytes for plane in stack.planes()) == stack.asarray().nbytes
