@@ -1,0 +1,5 @@
+"""BIAA: bioimage analysis, after the BIABench benchmark."""
+
+from evals.biaa.task import biaa
+
+__all__ = ["biaa"]

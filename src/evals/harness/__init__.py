@@ -1,0 +1,1 @@
+"""Solvers: what drives the work in a sandbox, and three that need no model."""

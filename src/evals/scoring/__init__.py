@@ -1,0 +1,1 @@
+"""Scorers and metrics round the graders, and what is kept of each verdict."""

@@ -1,0 +1,43 @@
+"""How the log viewer lists the samples of a task with an outcome."""
+
+from __future__ import annotations
+
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.viewer import (
+    SampleScoreView,
+    ScoreColorScale,
+    TaskSamplesColumn,
+    TaskSamplesSort,
+    TaskSamplesView,
+    ViewerConfig,
+)
+
+HEADLINE = HeadlineMetric(scorer="outcome", score="outcome", metric="evals/mean")
+_KEYS = {"outcome": "Outcome", "passed": "Passed", "strict": "Strict"}
+
+
+def outcome_viewer() -> ViewerConfig:
+    """Return the sample list: id, outcome, passed, strict, what ended it; colours from 0 to 1."""
+    scores = [TaskSamplesColumn.score("outcome", key) for key in _KEYS]
+    shown = ["limit", "error", "duration", "tokens"]
+    hidden = ["input", "target", "answer", "epoch", "retries", "sampleUuid"]
+    return ViewerConfig(
+        sample_score_view=SampleScoreView(default="grid"),
+        task_samples_view=TaskSamplesView(
+            name="Outcome",
+            columns=[
+                TaskSamplesColumn(id="sampleStatus"),
+                TaskSamplesColumn(id="sampleId"),
+                *scores,
+                *(TaskSamplesColumn(id=name) for name in shown),
+                *(TaskSamplesColumn(id=name, visible=False) for name in hidden),
+            ],
+            sort=[TaskSamplesSort(column="sampleId")],
+            multiline=False,
+            score_labels=dict(_KEYS),
+            score_color_scales={
+                key: ScoreColorScale(palette="good-high", min=0, max=1) for key in _KEYS
+            },
+            color_scales_enabled=True,
+        ),
+    )

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from inspect_ai import score
+from inspect_ai.event import InfoEvent
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+
+from evals.scoring.keep import sha256
+from evals.scoring.outcome import outcome
+
+if TYPE_CHECKING:
+    from inspect_ai.scorer import Score
+
+Run = Callable[..., EvalLog]
+Edition = Callable[..., Path]
+SetGrader = Callable[[float], None]
+CSV = {"counts.csv": "image,count\na,1\n"}
+
+
+@pytest.fixture(autouse=True)
+def grader(set_grader: SetGrader) -> None:
+    set_grader(0.81239)
+
+
+def samples(log: EvalLog) -> dict[str, EvalSample]:
+    assert log.samples is not None
+    return {str(sample.id): sample for sample in log.samples}
+
+
+def score_of(sample: EvalSample) -> Score:
+    assert sample.scores, sample.error and sample.error.traceback
+    return sample.scores["outcome"]
+
+
+def value_of(sample: EvalSample) -> dict[str, Any]:
+    value = score_of(sample).value
+    assert isinstance(value, dict)
+    return value
+
+
+def test_a_submission_is_graded_and_the_whole_grade_is_in_the_score(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    sample = samples(run_biaa(make_edition(dots="good"), CSV))["dots"]
+    assert value_of(sample) == {"outcome": 0.8124, "passed": 1.0, "strict": 0.4062}
+    told = score_of(sample)
+    assert told.answer == "counts.csv"
+    assert told.metadata is not None
+    assert told.metadata["metrics"] == {"files": 1}
+    assert told.metadata["status"] == "delivered"
+    assert "pictures" not in told.metadata
+    assert told.explanation is not None
+    assert "](data:image/png;base64,iVBOR" in told.explanation
+
+
+def test_larger_pictures_are_in_the_scoring_span_and_not_in_the_score(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    sample = samples(run_biaa(make_edition(dots="good"), CSV))["dots"]
+    shown = [event for event in sample.events if isinstance(event, InfoEvent)]
+    [overlay] = [event for event in shown if event.source == "evals/overlay"]
+    spans = {event.id: event for event in sample.events if event.event == "span_begin"}
+    assert overlay.span_id is not None
+    assert spans[overlay.span_id].name == "outcome"
+
+
+def test_nothing_delivered_is_a_zero_with_a_reason(make_edition: Edition, run_biaa: Run) -> None:
+    sample = samples(run_biaa(make_edition(dots="good")))["dots"]
+    assert value_of(sample)["outcome"] == 0.0
+    told = score_of(sample)
+    assert told.answer == "no deliverable"
+    assert "deliverable 'counts' not found" in (told.explanation or "")
+    assert (told.metadata or {})["status"] == "no_deliverable"
+
+
+def test_a_strict_value_that_is_not_available_is_left_out(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(dots="lax"), CSV)
+    assert math.isnan(value_of(samples(log)["dots"])["strict"])
+    assert log.results is not None
+    strict = next(found for found in log.results.scores if found.name == "strict")
+    assert (strict.scored_samples, strict.unscored_samples) == (0, 1)
+
+
+@pytest.mark.parametrize("fault", ["killed", "nonsense", "broken"])
+def test_a_grader_that_fails_errors_its_sample_alone(
+    make_edition: Edition, run_biaa: Run, fault: str
+) -> None:
+    log = run_biaa(make_edition(bad=fault, good="good"), CSV)
+    assert log.status == "success"
+    failed, graded = samples(log)["bad"], samples(log)["good"]
+    assert failed.error is not None
+    assert "grader" in failed.error.message
+    assert not failed.scores
+    assert value_of(graded)["outcome"] == 0.8124
+
+
+def test_a_killed_grader_is_told_by_its_signal(make_edition: Edition, run_biaa: Run) -> None:
+    sample = samples(run_biaa(make_edition(dots="killed"), CSV))["dots"]
+    assert sample.error is not None
+    assert "killed by SIGKILL" in sample.error.message
+
+
+def test_the_headline_is_the_mean_over_tasks(make_edition: Edition, run_biaa: Run) -> None:
+    log = run_biaa(make_edition(one="good", two="good"), CSV)
+    assert log.results is not None
+    assert log.results.headline is not None
+    assert log.results.headline.metric == "evals/mean"
+    metrics = next(found for found in log.results.scores if found.name == "outcome").metrics
+    assert metrics["evals/mean"].value == pytest.approx(0.8124)
+    assert metrics["evals/stderr"].value == 0.0
+    assert metrics["evals/dim_2D"].value == pytest.approx(0.8124)
+
+
+def test_deliverables_are_kept_with_their_hashes(
+    make_edition: Edition, run_biaa: Run, tmp_path: Path
+) -> None:
+    sample = samples(run_biaa(make_edition(dots="good"), CSV))["dots"]
+    assert sample.uuid is not None
+    kept = tmp_path / "submissions" / sample.uuid
+    assert sample.store["Graded:kept"] == sample.uuid
+    [file] = sample.store["Graded:kept_files"]
+    assert file["path"] == "counts.csv"
+    assert file["sha256"] == sha256(kept / "counts.csv")
+
+
+def test_a_file_that_the_viewer_would_take_for_a_log_is_not_kept(
+    make_edition: Edition, run_biaa: Run, tmp_path: Path
+) -> None:
+    names = ["forged.eval", "2026-01-01T00-00-00_biaa_x.json", "fine.json"]
+    log = run_biaa(make_edition(dots="good"), dict.fromkeys(names, "{}"))
+    sample = samples(log)["dots"]
+    assert [path.name for path in tmp_path.glob("submissions/*/*")] == ["fine.json"]
+    assert [file["path"] for file in sample.store["Graded:kept_files"]] == ["fine.json"]
+    assert "forged.eval: named like an Inspect log" in sample.store["Graded:kept_note"]
+
+
+def test_nothing_is_kept_where_nothing_is_to_be_kept(
+    make_edition: Edition, run_biaa: Run, tmp_path: Path
+) -> None:
+    run_biaa(make_edition(dots="good"), CSV, options={"keep": "none"})
+    assert not (tmp_path / "submissions").exists()
+
+
+def test_a_finished_log_is_scored_again_without_sandbox_or_grader(
+    make_edition: Edition, run_biaa: Run, set_grader: SetGrader
+) -> None:
+    log = run_biaa(make_edition(dots="good"), CSV)
+    set_grader(0.1)
+    again = score(read_eval_log(log.location), outcome(), action="overwrite", display="none")
+    old, new = score_of(samples(log)["dots"]), score_of(samples(again)["dots"])
+    assert new.value == old.value
+    assert new.explanation == old.explanation
+    assert new.metadata == old.metadata
+
+
+def test_a_run_without_scoring_is_graded_and_can_be_scored_later(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(dots="good"), CSV, score=False)
+    assert not samples(log)["dots"].scores
+    again = score(read_eval_log(log.location), outcome(), display="none")
+    assert value_of(samples(again)["dots"])["outcome"] == 0.8124
+
+
+def test_a_crashed_run_is_an_error_and_can_be_scored_later(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(dots="good"), CSV, fail=True)
+    crashed = samples(log)["dots"]
+    assert crashed.error is not None
+    assert not crashed.scores
+    again = samples(score(read_eval_log(log.location), outcome(), display="none"))["dots"]
+    assert value_of(again)["outcome"] == 0.8124
+    assert (score_of(again).metadata or {})["status"] == "crash"
+
+
+def test_scoring_again_leaves_a_sample_without_verdict_unscored(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(bad="killed", good="good"), CSV)
+    again = samples(score(read_eval_log(log.location), outcome(), display="none"))
+    told = score_of(again["bad"])
+    assert isinstance(told.value, float)
+    assert math.isnan(told.value)
+    assert "SIGKILL" in (told.explanation or "")
+    assert value_of(again["good"])["outcome"] == 0.8124
+
+
+def test_the_log_tells_neither_where_the_reference_is_nor_what_it_says(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    edition = make_edition(bad="broken", good="good", mad="nonsense")
+    log = run_biaa(edition, CSV)
+    with zipfile.ZipFile(log.location) as archive:
+        text = b"".join(archive.read(name) for name in archive.namelist()).decode()
+    assert "the-reference-says-42" not in text
+    assert "/evaluation" not in text.replace("bad/evaluation", "")
+    assert str(edition / "good") not in text
+    assert str(edition / "bad") not in text
+
+
+def test_hostile_file_names_stay_text_in_the_log(make_edition: Edition, run_biaa: Run) -> None:
+    name = "x|y ![p](data:image/png;base64,AAAA) <b>.csv"
+    sample = samples(run_biaa(make_edition(dots="good"), {name: "image,count\n"}))["dots"]
+    told = score_of(sample)
+    assert "![p]" not in (told.explanation or "")
+    assert "<b>" not in f"{told.explanation} {told.answer}"
