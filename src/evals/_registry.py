@@ -7,7 +7,7 @@ from evals.harness.naive import naive
 from evals.harness.oracle import oracle
 from evals.harness.view_tool import view_image
 from evals.scoring.metrics import dim, level, mean, stderr, tasks
-from evals.scoring.outcome import outcome
+from evals.scoring.outcome import grade
 from evals.workspace.setup import prepare_workspace
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "mean",
     "naive",
     "oracle",
-    "outcome",
+    "grade",
     "prepare_workspace",
     "stderr",
     "tasks",

@@ -211,18 +211,13 @@ def _task_entry(suite: str, spec: Any) -> dict[str, Any]:
 
 
 def _print_regraded(told: Sequence[Any]) -> None:
-    from rich.table import Table
-
-    shown = Table("sample", "epoch", "before", "after", "note", box=None, pad_edge=False)
+    typer.echo(f"{'before':>8}{'after':>8}  sample")
     for entry in told:
-        shown.add_row(
-            entry.sample,
-            str(entry.epoch),
-            _figure(entry.before),
-            _figure(entry.after),
-            entry.note or "",
-        )
-    _console(stderr=False).print(shown, markup=False)
+        epoch = f" (epoch {entry.epoch})" if entry.epoch > 1 else ""
+        figures = f"{_figure(entry.before):>8}{_figure(entry.after):>8}"
+        typer.echo(f"{figures}  {entry.sample}{epoch}")
+        if entry.note:
+            typer.echo(f"{'':18}not graded: {entry.note}")
 
 
 def _figure(value: float | None) -> str:

@@ -68,7 +68,7 @@ def biaa(
             message says what was expected, what was found and how to mend it.
     """
     from evals.harness.agent import agent
-    from evals.scoring.outcome import keep_verdict, outcome
+    from evals.scoring.outcome import grade, keep_verdict
     from evals.scoring.viewer import HEADLINE, outcome_viewer
     from evals.workspace.setup import prepare_workspace
 
@@ -98,7 +98,7 @@ def biaa(
         dataset=biaa_dataset(capsules, setting, sandbox_for),
         setup=prepare_workspace(),
         solver=solver or agent(),
-        scorer=outcome(submissions=submissions, keep=keep),
+        scorer=grade(submissions=submissions, keep=keep),
         cleanup=keep_verdict(submissions=submissions, keep=keep),
         sandbox=sandbox,
         time_limit=time_limit,

@@ -74,7 +74,7 @@ def agent_label(log: EvalLog) -> str:
 
 def _reading(sample: EvalSample, agent: str) -> Reading:
     task = str((sample.metadata or {}).get("task_id", sample.id))
-    score = (sample.scores or {}).get("outcome")
+    score = (sample.scores or {}).get("grade")
     value = score.value if score is not None else None
     if not isinstance(value, dict):
         return Reading(task, agent, None, None, None, errored=sample.error is not None)

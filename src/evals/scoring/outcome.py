@@ -52,7 +52,7 @@ OVERLAY_SOURCE = "evals/overlay"
         "strict": [mean(), stderr()],
     }
 )
-def outcome(
+def grade(
     submissions: str = Keeping.submissions,
     keep: Keep = Keeping.keep,
     timeout: int = GRADER_TIMEOUT,

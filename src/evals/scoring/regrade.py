@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from inspect_ai.log import EvalLog, EvalSample
 
-SCORER = "outcome"
+SCORER = "grade"
 
 
 @dataclass(frozen=True)

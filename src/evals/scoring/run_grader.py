@@ -65,6 +65,8 @@ async def grade_in_child(
     Raises:
         GraderFailedError: The grader failed, was killed, took too long or told nonsense.
     """
+    # The child works in a folder of its own.
+    capsule, submission = capsule.resolve(), submission.resolve()
     limits = ChildLimits(seconds=timeout, output_bytes=REPORT_BYTES)
     command = [sys.executable, "-m", "scorers", "grade", str(capsule), str(submission), "--json"]
     async with concurrency("evals-grader", max(1, os.cpu_count() or 1), visible=False):

@@ -12,13 +12,13 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
-HEADLINE = HeadlineMetric(scorer="outcome", score="outcome", metric="evals/mean")
+HEADLINE = HeadlineMetric(scorer="grade", score="outcome", metric="evals/mean")
 _KEYS = {"outcome": "Outcome", "passed": "Passed", "strict": "Strict"}
 
 
 def outcome_viewer() -> ViewerConfig:
     """Return the sample list: id, outcome, passed, strict, what ended it; colours from 0 to 1."""
-    scores = [TaskSamplesColumn.score("outcome", key) for key in _KEYS]
+    scores = [TaskSamplesColumn.score("grade", key) for key in _KEYS]
     shown = ["limit", "error", "duration", "tokens"]
     hidden = ["input", "target", "answer", "epoch", "retries", "sampleUuid"]
     return ViewerConfig(

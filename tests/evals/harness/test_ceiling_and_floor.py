@@ -49,7 +49,7 @@ def scores(folder: Path, solver: Solver) -> dict[str, Score]:
     [log] = eval(task, model="none/none", display="none", log_dir=str(folder / "logs"))
     assert log.status == "success", log.error
     assert not [sample.error for sample in log.samples or [] if sample.error]
-    return {str(sample.id): (sample.scores or {})["outcome"] for sample in log.samples or []}
+    return {str(sample.id): (sample.scores or {})["grade"] for sample in log.samples or []}
 
 
 def outcomes(found: dict[str, Score], key: str = "outcome") -> dict[str, float]:

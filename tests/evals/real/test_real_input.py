@@ -34,7 +34,7 @@ def graded(real_edition: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
         sample = samples[task_id]
         assert sample.error is None, sample.error
         assert sample.scores is not None
-        score = sample.scores["outcome"]
+        score = sample.scores["grade"]
         assert isinstance(score.value, dict)
         return dict(score.value), kept / sample.uuid, real_edition / task_id / "evaluation"
 

@@ -12,7 +12,7 @@ from inspect_ai.event import InfoEvent
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
 from evals.scoring.keep import sha256
-from evals.scoring.outcome import outcome
+from evals.scoring.outcome import grade
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Score
@@ -35,7 +35,7 @@ def samples(log: EvalLog) -> dict[str, EvalSample]:
 
 def score_of(sample: EvalSample) -> Score:
     assert sample.scores, sample.error and sample.error.traceback
-    return sample.scores["outcome"]
+    return sample.scores["grade"]
 
 
 def value_of(sample: EvalSample) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def test_a_finished_log_is_scored_again_without_sandbox_or_grader(
 ) -> None:
     log = run_biaa(make_edition(dots="good"), CSV)
     set_grader(0.1)
-    again = score(read_eval_log(log.location), outcome(), action="overwrite", display="none")
+    again = score(read_eval_log(log.location), grade(), action="overwrite", display="none")
     old, new = score_of(samples(log)["dots"]), score_of(samples(again)["dots"])
     assert new.value == old.value
     assert new.explanation == old.explanation
@@ -166,7 +166,7 @@ def test_a_run_without_scoring_is_graded_and_can_be_scored_later(
 ) -> None:
     log = run_biaa(make_edition(dots="good"), CSV, score=False)
     assert not samples(log)["dots"].scores
-    again = score(read_eval_log(log.location), outcome(), display="none")
+    again = score(read_eval_log(log.location), grade(), display="none")
     assert value_of(samples(again)["dots"])["outcome"] == 0.8124
 
 
@@ -177,7 +177,7 @@ def test_a_crashed_run_is_an_error_and_can_be_scored_later(
     crashed = samples(log)["dots"]
     assert crashed.error is not None
     assert not crashed.scores
-    again = samples(score(read_eval_log(log.location), outcome(), display="none"))["dots"]
+    again = samples(score(read_eval_log(log.location), grade(), display="none"))["dots"]
     assert value_of(again)["outcome"] == 0.8124
     assert (score_of(again).metadata or {})["status"] == "crash"
 
@@ -186,7 +186,7 @@ def test_scoring_again_leaves_a_sample_without_verdict_unscored(
     make_edition: Edition, run_biaa: Run
 ) -> None:
     log = run_biaa(make_edition(bad="killed", good="good"), CSV)
-    again = samples(score(read_eval_log(log.location), outcome(), display="none"))
+    again = samples(score(read_eval_log(log.location), grade(), display="none"))
     told = score_of(again["bad"])
     assert isinstance(told.value, float)
     assert math.isnan(told.value)

@@ -85,7 +85,7 @@ def test_a_killed_grader_container_errors_its_sample_alone(log: EvalLog, tmp_pat
     assert "grader" in samples["bad"].error.message.lower()
     assert not samples["bad"].scores
     assert samples["good"].scores, samples["good"].error
-    value = samples["good"].scores["outcome"].value
+    value = samples["good"].scores["grade"].value
     assert isinstance(value, dict)
     assert value["outcome"] == 1.0
     assert (tmp_path / "submissions" / str(samples["good"].uuid) / "a.csv").is_file()

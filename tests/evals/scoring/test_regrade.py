@@ -45,7 +45,7 @@ def regraded(log: EvalLog) -> EvalLog:
 def outcome_of(log: EvalLog, name: str = "dots") -> float:
     sample = next(sample for sample in log.samples or [] if sample.id == name)
     assert sample.scores
-    value = sample.scores["outcome"].value
+    value = sample.scores["grade"].value
     assert isinstance(value, dict)
     return float(value["outcome"] or 0)
 
@@ -69,6 +69,21 @@ def test_a_changed_grader_gives_new_scores_in_a_new_log(
     assert (outcome_of(again), mean_of(again)) == (0.75, 0.75)
 
 
+def test_folders_may_be_given_as_seen_from_here(
+    make_edition: Edition,
+    run_biaa: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = run_biaa(make_edition(dots="good"), CSV)
+    monkeypatch.chdir(tmp_path)
+    name = Path(log.location).name
+    arguments = ["regrade", f"logs/{name}", "--submissions", "submissions"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert Path("logs/regraded", name).is_file()
+
+
 def test_the_new_log_keeps_the_old_score_as_history(
     make_edition: Edition, run_biaa: Run, set_grader: SetGrader, regrade: Callable[..., str]
 ) -> None:
@@ -76,7 +91,7 @@ def test_the_new_log_keeps_the_old_score_as_history(
     set_grader(0.75)
     regrade(log)
     [sample] = regraded(log).samples or []
-    history = (sample.scores or {})["outcome"].history
+    history = (sample.scores or {})["grade"].history
     assert [edit.value["outcome"] for edit in history if isinstance(edit.value, dict)] == [
         0.25,
         0.75,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
 TASK = "fluo-cell-counting-2d-cellfmcount"
+TASKS = f"{TASK},he-nuinsseg-nuclear-segmentation"
 
 pytestmark = [
     pytest.mark.browser,
@@ -29,11 +30,11 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the log of the classical baseline on one task."""
+    """A folder with the log of the classical baseline on two tasks."""
     folder = tmp_path_factory.mktemp("viewer")
     command = [sys.executable, "-m", "inspect_ai", "eval", "evals/biaa"]
     command += ["--model", "none/none", "--solver", "evals/baseline", "--display", "none"]
-    command += ["-T", f"tasks={TASK}", "-T", "sandbox=local", "--log-dir", "logs"]
+    command += ["-T", f"tasks={TASKS}", "-T", "sandbox=local", "--log-dir", "logs"]
     subprocess.run(command, cwd=folder, check=True, timeout=240)
     return folder / "logs"
 

@@ -105,7 +105,7 @@ def test_a_hostile_output_leaves_the_container_only_as_plain_files(
     )
     sample = bench.shell(cells(), hostile)
     assert sample.error is None
-    assert sample.scores["outcome"].value["outcome"] == 0.5
+    assert sample.scores["grade"].value["outcome"] == 0.5
     kept = sorted(path.name for path in bench.kept(sample).rglob("*"))
     assert kept == ["a.csv", "d.txt"]
 
@@ -127,4 +127,4 @@ def test_without_a_grader_service_the_submission_is_exported_and_graded_here(
     sample = bench.shell(cells(), "printf 'X,Y\\n1,1\\n2,2\\n' > /workspace/output/a.csv")
     assert sample.error is None
     assert sample.store["Workspace:grader_container"] == ""
-    assert sample.scores["outcome"].value["outcome"] == 0.5
+    assert sample.scores["grade"].value["outcome"] == 0.5

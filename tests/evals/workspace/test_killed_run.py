@@ -131,4 +131,4 @@ def test_a_killed_run_is_completed_by_a_retry_and_its_leftovers_go_with_one_comm
 
 
 def scores(log: Any) -> dict[str, float]:
-    return {sample.id: sample.scores["outcome"].value["outcome"] for sample in log.samples}
+    return {sample.id: sample.scores["grade"].value["outcome"] for sample in log.samples}

@@ -19,7 +19,7 @@ def check(sample: Any, kind: str, left: list[str]) -> None:
     assert sample.error is None
     assert sample.limit is not None
     assert sample.limit.type == kind
-    assert sample.scores["outcome"].value["outcome"] == 0.5
+    assert sample.scores["grade"].value["outcome"] == 0.5
     assert left == []
 
 

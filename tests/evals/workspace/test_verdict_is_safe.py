@@ -51,7 +51,7 @@ def test_a_reference_that_only_its_owner_reads_is_graded_against(
 ) -> None:
     points = "printf 'X,Y\\n17,94\\n40,40\\n60,20\\n80,80\\n' > /workspace/output/a.csv"
     sample = bench.shell(cells(), points)
-    assert sample.scores["outcome"].value["outcome"] == 1.0
+    assert sample.scores["grade"].value["outcome"] == 1.0
 
 
 def test_files_put_by_a_solver_are_the_agents_and_are_graded(
@@ -63,7 +63,7 @@ def test_files_put_by_a_solver_are_the_agents_and_are_graded(
     (folder / "link").symlink_to("/etc/passwd")
     [sample] = bench.run(cells(), solver=put(str(folder))).samples
     assert sample.error is None
-    assert sample.scores["outcome"].value["outcome"] == 1.0
+    assert sample.scores["grade"].value["outcome"] == 1.0
     assert sample.store["owner"] == "1000:1000"
     assert [file["path"] for file in sample.store["Graded:kept_files"]] == ["sub/a.csv"]
 
@@ -106,7 +106,7 @@ def test_a_killed_grader_is_an_error_of_its_sample_alone(
     assert bad.error is not None
     assert not bad.scores
     assert good.error is None
-    assert good.scores["outcome"].value["outcome"] == 0.5
+    assert good.scores["grade"].value["outcome"] == 0.5
     assert remaining(bad) == remaining(good) == []
 
 

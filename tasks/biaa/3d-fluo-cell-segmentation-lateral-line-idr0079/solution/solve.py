@@ -51,9 +51,10 @@ def load(path: Path) -> Stack:
         spacing = (tif.imagej_metadata or {}).get("spacing", VOXEL_UM[0])
         tags = tif.pages[0].tags
         pixel = VOXEL_UM[2]
-        if "XResolution" in tags and tags["ResolutionUnit"].value == 3:
+        if "XResolution" in tags and tags["XResolution"].value[0] > 1:
             count, length = tags["XResolution"].value
-            pixel = 1e4 * length / count
+            # ImageJ counts pixels per µm and names no TIFF unit; else it is the centimetre.
+            pixel = (1e4 if tags["ResolutionUnit"].value == 3 else 1) * length / count
     even = image[:, : image.shape[1] // 2 * 2, : image.shape[2] // 2 * 2].astype(np.float32)
     binned = (even[:, ::2] + even[:, 1::2]) / 2
     binned = (binned[..., ::2] + binned[..., 1::2]) / 2
@@ -266,8 +267,7 @@ def main(input_dir: Path, output_dir: Path) -> None:
             labels,
             imagej=True,
             compression="zlib",
-            resolution=(1e4 / stack.voxel_um[2], 1e4 / stack.voxel_um[1]),
-            resolutionunit="CENTIMETER",
+            resolution=(1 / stack.voxel_um[2], 1 / stack.voxel_um[1]),
             metadata={"axes": "ZYX", "spacing": float(stack.voxel_um[0]), "unit": "um"},
         )
         draw_views(stack, labels, output_dir / f"{stack.name}_views.png")
