@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from inspect_ai.log import read_eval_log
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -150,3 +151,7 @@ def test_the_sample_list_reads_outcome_passed_and_strict(
     _keep_screenshot(browser, "samples.png")
     text = browser.execute_script("return document.body.innerText").lower()
     assert all(column in text for column in ("outcome", "passed", "strict"))
+    for sample in read_eval_log(str(log)).samples or []:
+        value = (sample.scores or {})["grade"].value
+        assert isinstance(value, dict)
+        assert str(value["outcome"]) in text

@@ -21,7 +21,6 @@ BACKGROUND_PX = 61  # side of the window that the background is taken from, a fe
 SIGMAS_PX = (2.4, 3.2, 4.2)  # a disc of radius r answers most at r / sqrt(2)
 SPECK_SIGMA_PX = 1.4
 SPECK_RATIO = 0.8  # about that of a disc of 4 px radius; larger ones answer less at the fine scale
-LONGEST = 8.0  # ratio of the curvatures of a blob; fibres and scratches have more
 CONTRAST = 7.0  # least blob response in units of its noise
 SHARE_OF_TYPICAL = 0.15  # least response compared with the usual cell of the same batch
 
@@ -36,8 +35,7 @@ Cells were counted in {count} grey images; distances are in pixels, as no pixel 
    absolute deviation); white noise of unit strength answers with 1 / (sigma sqrt(2 pi)).
 3. Centres are local maxima at least 4 px apart whose response exceeds {contrast} times its noise.
    Debris is smaller than a cell: a maximum is dropped if, beyond the noise, its response at sigma
-   {speck} px reaches {ratio} of that at the scale of cells. So are fibres, whose principal
-   curvatures differ by a factor of {longest} or more.
+   {speck} px reaches {ratio} of that at the scale of cells.
 4. Images of one bit depth were taken as one staining batch. Maxima below {share:.0%} of the batch's
    median response are dropped; a field where none is left is blank, its table the header alone.
 5. Centres were refined to the centroid of the response round the maximum.
@@ -81,17 +79,8 @@ def find_blobs(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     where = tuple(peaks.T)
     fine = ndimage.maximum_filter(blob_response(flat, SPECK_SIGMA_PX), 3)[where]
     margin = 1.5 * pixel_noise(image) / (SPECK_SIGMA_PX * np.sqrt(2 * np.pi))
-    cells = (fine - margin < SPECK_RATIO * response[where]) & is_round(flat)[where]
+    cells = fine - margin < SPECK_RATIO * response[where]
     return refine(response, peaks[cells]), response[where][cells]
-
-
-def is_round(image: np.ndarray) -> np.ndarray:
-    """Tell blobs from lines by the ratio of the principal curvatures (Lowe 2004)."""
-    sigma = SIGMAS_PX[1]
-    orders = ((0, 2), (2, 0), (1, 1))
-    across, down, mixed = (ndimage.gaussian_filter(image, sigma, order) for order in orders)
-    determinant = across * down - mixed**2
-    return (across + down) ** 2 < (LONGEST + 1) ** 2 / LONGEST * determinant
 
 
 def pixel_noise(image: np.ndarray) -> float:
@@ -171,7 +160,6 @@ def write_methods(centres: dict[str, np.ndarray], path: Path) -> None:
         share=SHARE_OF_TYPICAL,
         speck=SPECK_SIGMA_PX,
         ratio=SPECK_RATIO,
-        longest=LONGEST,
         total=sum(counts),
         blank=counts.count(0),
     )
