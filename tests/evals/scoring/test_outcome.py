@@ -67,7 +67,7 @@ def test_larger_pictures_are_in_the_scoring_span_and_not_in_the_score(
     [overlay] = [event for event in shown if event.source == "evals/overlay"]
     spans = {event.id: event for event in sample.events if event.event == "span_begin"}
     assert overlay.span_id is not None
-    assert spans[overlay.span_id].name == "outcome"
+    assert spans[overlay.span_id].name == "grade"
 
 
 def test_nothing_delivered_is_a_zero_with_a_reason(make_edition: Edition, run_biaa: Run) -> None:

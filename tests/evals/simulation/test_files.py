@@ -51,4 +51,4 @@ def test_distances_are_stored_with_a_stack(tmp_path: Path) -> None:
         assert file.imagej_metadata["spacing"] == 1.5
         assert file.series[0].axes == "ZYX"
         across, unit = file.pages[0].tags["XResolution"].value
-        assert across / unit == pytest.approx(40_000)  # pixels per cm
+        assert across / unit == pytest.approx(4)  # pixels per µm, as ImageJ counts
