@@ -5,4 +5,4 @@ import sys
 from scorers.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(own_process=True))

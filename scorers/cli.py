@@ -1,7 +1,7 @@
 """The command line of the graders: `python -m scorers grade …`.
 
-Exit codes: 0 graded (bad submissions included), 1 internal error, 2 wrong usage, 3 broken capsule
-or missing reference, 130 stopped by Ctrl-C.
+Exit codes: 0 graded (bad submissions included), 1 internal error (memory or time ran out among
+them), 2 wrong usage, 3 broken capsule or missing reference, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,20 +11,30 @@ import json
 import logging
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scorers.confinement import exhausted, limit_memory, limit_time
 from scorers.errors import CapsuleFault
 from scorers.files.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-GRADED, USAGE, BROKEN, STOPPED = 0, 2, 3, 130
+GRADED, INTERNAL, USAGE, BROKEN, STOPPED = 0, 1, 2, 3, 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
+def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -> int:
+    """Run the command and return its exit code.
+
+    Parameters
+    ----------
+    arguments
+        By default those of the process.
+    own_process
+        Whether the process does nothing else, so that limits of memory and time may be set on it.
+    """
     parser = _parser()
     options = parser.parse_args(arguments)
     # Libraries warn of odd files of a submission; its grade says what matters of that.
@@ -39,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _grade_pairs(options, limits)
     if options.submission_dir is None:
         parser.error("TASK_DIR and SUBMISSION_DIR are needed, or --many PAIRS.jsonl")
+    if own_process:
+        limit_memory(limits)
+        limit_time(limits)
     return _grade_one(options, limits)
 
 
@@ -46,7 +59,12 @@ def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
     from scorers.many import grade_many
 
     try:
-        return grade_many(options.many, processes=options.processes, limits=limits)
+        return grade_many(
+            options.many,
+            processes=options.processes,
+            limits=limits,
+            draws=not options.no_pictures,
+        )
     except KeyboardInterrupt:
         print("scorers grade: stopped; the lines above are complete", file=sys.stderr)
         return STOPPED
@@ -56,13 +74,22 @@ def _grade_one(options: argparse.Namespace, limits: Limits) -> int:
     from scorers.grading import assess
 
     try:
-        assessment = assess(options.task_dir, options.submission_dir, limits)
+        assessment = assess(
+            options.task_dir,
+            options.submission_dir,
+            # Rows that nobody will see are not made.
+            limits if options.objects is not None else replace(limits, objects=1),
+            draws=not options.no_pictures,
+        )
     except NotADirectoryError as fault:
         print(f"scorers grade: {fault}", file=sys.stderr)
         return USAGE
     except CapsuleFault as fault:
         print(f"scorers grade: {fault}", file=sys.stderr)
         return BROKEN
+    except MemoryError:
+        print(f"scorers grade: {exhausted(limits)}", file=sys.stderr)
+        return INTERNAL
     grade = assessment.grade
     if options.objects is not None:
         from scorers.show import write_objects
@@ -106,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="processes of --many (default: all cores)",
     )
+    grade.add_argument("--no-pictures", action="store_true", help="draw nothing, which is quicker")
     grade.add_argument(
         "--objects", type=Path, metavar="FILE.csv", help="write what became of each object"
     )

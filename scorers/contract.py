@@ -49,6 +49,7 @@ class Job:
     `reference_dir` is the capsule's `evaluation/` folder, or None where the capsule has none.
     `input_dir` is the capsule's `input/` folder, or None; graders use it for pictures and
     calibration, never for the published numbers unless the specification says so.
+    `draws` is whether pictures are wanted.
     """
 
     task_dir: Path
@@ -58,6 +59,7 @@ class Job:
     reference_dir: Path | None
     input_dir: Path | None
     limits: Limits
+    draws: bool = True
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from scorers.contract import Grade, Job, Result
@@ -14,6 +14,7 @@ from scorers.files.deliverables import MissingDeliverable, resolve
 from scorers.files.limits import Limits
 from scorers.files.tree import Refusal, Tree
 from scorers.graders import family_for
+from scorers.listing import Listing
 from scorers.specification import load_rubric, load_spec
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ class Assessment:
     result: Result
 
 
-def grade(task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT) -> Grade:
+def grade(
+    task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT, *, draws: bool = True
+) -> Grade:
     """Grade a submission as it lies, or its `artifacts/` where it holds a `submission.json`.
 
     Parameters
@@ -46,6 +49,8 @@ def grade(task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT) -> Gra
         An existing folder; what is in it is not trusted.
     limits
         Bounds on what is read of it.
+    draws
+        Whether pictures are wanted.
 
     Returns
     -------
@@ -59,10 +64,13 @@ def grade(task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT) -> Gra
     NotADirectoryError
         One of the folders does not exist.
     """
-    return assess(task_dir, submission_dir, limits).grade
+    # Nobody will see the rows of single objects.
+    return assess(task_dir, submission_dir, replace(limits, objects=1), draws=draws).grade
 
 
-def assess(task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT) -> Assessment:
+def assess(
+    task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT, *, draws: bool = True
+) -> Assessment:
     """Grade as `grade` does, and keep the family's result."""
     for folder in (task_dir, submission_dir):
         if not folder.is_dir():
@@ -78,6 +86,7 @@ def assess(task_dir: Path, submission_dir: Path, limits: Limits = DEFAULT) -> As
             reference_dir=_folder(task_dir / "evaluation"),
             input_dir=_folder(task_dir / "input"),
             limits=limits,
+            draws=draws,
         )
         result = evaluate(job, family)
         return Assessment(_verdict(job, result), result)
@@ -150,13 +159,28 @@ def _verdict(job: Job, result: Result) -> Grade:
         and not resolution.missing
         and certain >= job.rubric.result_pass_threshold,
         strict=None if result.fault else _plain(result.strict),
-        metrics=flat(result.metrics),
-        strict_metrics=flat(result.strict_metrics),
-        items=[{key: _plain(value) for key, value in row.items()} for row in result.items],
+        metrics=_told(result.metrics, job.limits),
+        strict_metrics=_told(result.strict_metrics, job.limits),
+        items=Listing(job.limits.listed_bytes).take(
+            {key: _short(_plain(value), job.limits) for key, value in row.items()}
+            for row in result.items[: job.limits.items]
+        ),
         deliverables=resolution.to_json(job.submission),
         pictures=result.pictures,
-        error=error,
+        error=_short(error, job.limits),
     )
+
+
+def _told(metrics: Mapping[str, Any], limits: Limits) -> dict[str, Scalar]:
+    """Return flat metrics as far as there is room; names and texts may be of the submission's."""
+    rows = ((name, _short(value, limits)) for name, value in flat(metrics).items())
+    return dict(Listing(limits.listed_bytes).take(rows))
+
+
+def _short(value: Any, limits: Limits) -> Any:
+    if isinstance(value, str) and len(value) > limits.told_chars:
+        return f"{value[: limits.told_chars]} …"
+    return value
 
 
 def _plain(value: Any) -> Any:

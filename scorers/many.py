@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scorers.confinement import exhausted, limit_memory
 from scorers.errors import CapsuleFault
 from scorers.pool import Lost, run_many
 from scorers.show import progress
@@ -27,15 +28,16 @@ class Pair:
     task_dir: str
     submission_dir: str
     limits: Limits
+    draws: bool
 
 
-def grade_many(pairs_file: Path, *, processes: int, limits: Limits) -> int:
+def grade_many(pairs_file: Path, *, processes: int, limits: Limits, draws: bool = True) -> int:
     """Grade all pairs of a file and print one JSON object for each; return the exit code.
 
     A pair that cannot be graded for a fault of ours gets a line with `fault`; the others go on.
     """
     try:
-        pairs = _read(pairs_file, limits)
+        pairs = _read(pairs_file, limits, draws=draws)
     except (OSError, ValueError) as fault:
         print(f"scorers grade --many: {fault}", file=sys.stderr)
         return USAGE
@@ -57,13 +59,18 @@ def grade_many(pairs_file: Path, *, processes: int, limits: Limits) -> int:
 
 
 def _grade(pair: Pair) -> tuple[int, dict[str, Any]]:
+    limit_memory(pair.limits)
     from scorers.grading import grade
 
     logging.getLogger("tifffile").setLevel(logging.CRITICAL)
     try:
-        verdict = grade(Path(pair.task_dir), Path(pair.submission_dir), pair.limits)
+        verdict = grade(
+            Path(pair.task_dir), Path(pair.submission_dir), pair.limits, draws=pair.draws
+        )
     except (CapsuleFault, NotADirectoryError) as fault:
         return BROKEN, {"fault": str(fault)}
+    except MemoryError:
+        return INTERNAL, {"fault": exhausted(pair.limits)}
     except Exception as fault:  # one pair never stops the others; the line tells it
         traceback.print_exc()
         return INTERNAL, {"fault": f"{type(fault).__name__}: {fault}"}
@@ -79,14 +86,15 @@ def _coded(result: Any) -> tuple[int, dict[str, Any]]:
     return code, line
 
 
-def _read(path: Path, limits: Limits) -> list[Pair]:
+def _read(path: Path, limits: Limits, *, draws: bool) -> list[Pair]:
     pairs: list[Pair] = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         if not line.strip():
             continue
         try:
             entry = json.loads(line)
-            pairs.append(Pair(str(entry["task_dir"]), str(entry["submission_dir"]), limits))
+            folders = str(entry["task_dir"]), str(entry["submission_dir"])
+            pairs.append(Pair(*folders, limits, draws))
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(
                 f'{path}, line {number}: expected {{"task_dir": …, "submission_dir": …}}, '

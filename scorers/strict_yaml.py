@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from copy import deepcopy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
@@ -66,10 +68,14 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 AsTuple = BeforeValidator(_as_tuple)
 
 
+# Of many submissions to one task it is read once.
+_loaded = lru_cache(maxsize=64)(yaml.safe_load)
+
+
 def read_mapping(path: Path) -> dict[str, Any]:
     """Read a YAML file whose top level is a mapping, or raise `CapsuleFault`."""
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        value = deepcopy(_loaded(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         present = sorted(entry.name for entry in path.parent.glob("*.y*ml"))
         found = f"only {', '.join(present)}" if present else "no YAML file"

@@ -19,6 +19,7 @@ from scorers.errors import CapsuleFault, SubmissionFault
 from scorers.files.images import open_stack
 from scorers.files.limits import Limits
 from scorers.files.tables import read_header
+from scorers.listing import Listing
 
 if TYPE_CHECKING:
     from scorers.files.images import Stack
@@ -105,13 +106,27 @@ class Resolution:
         return self.found[deliverable]
 
     def to_json(self, tree: Tree) -> dict[str, Any]:
-        """Return the resolution with the tree's refused entries, as JSON-able mapping."""
-        return {
-            "found": {key: [str(file.path) for file in files] for key, files in self.found.items()},
-            "rejected": self.rejected,
-            "missing": self.missing,
-            "refused": [{"file": entry.path, "reason": entry.reason} for entry in tree.refused],
+        """Return the resolution with the tree's refused entries, as JSON-able mapping.
+
+        Lists end where `listed_bytes` of the tree's limits are used up; `left_out` then says how
+        many entries are not told.
+        """
+        told = Listing(tree.limits.listed_bytes)
+        listed: dict[str, Any] = {
+            "found": {
+                key: told.take([str(file.path) for file in files])
+                for key, files in self.found.items()
+            },
+            "rejected": told.take(self.rejected),
+            "missing": [
+                entry | ({"rejected": told.take(entry["rejected"])} if "rejected" in entry else {})
+                for entry in self.missing
+            ],
+            "refused": told.take(
+                [{"file": entry.path, "reason": entry.reason} for entry in tree.refused]
+            ),
         }
+        return listed | ({"left_out": told.left_out} if told.left_out else {})
 
 
 def resolve(spec: TaskSpec, tree: Tree, limits: Limits = DEFAULT) -> Resolution:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -11,20 +10,25 @@ import numpy as np
 
 from scorers.errors import SubmissionFault
 from scorers.files.limits import Limits
+from scorers.files.tiffs import cost_of_page, open_tiff, refuse_larger_jpegs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from tifffile import TiffFile, TiffPageSeries
+    from tifffile import TiffFile, TiffFrame, TiffPage, TiffPageSeries
 
     from scorers.files.tree import SubmittedFile
 
 DEFAULT = Limits()
-TIFF_SUFFIXES = frozenset({".tif", ".tiff"})
+# A confocal microscope's LSM file is a TIFF with one table of metadata more.
+TIFF_SUFFIXES = frozenset({".tif", ".tiff", ".lsm"})
 _PLAIN_FORMATS = ("PNG", "JPEG", "BMP")
-_OME_SIZES = re.compile(r"\bSize[A-Z]\s*=\s*[\"'](\d{1,20})")
+
+
+class EmptyImage(SubmissionFault):
+    """A TIFF without a single page, which the published evaluators read as an array of nothing."""
 
 
 class Stack:
@@ -43,13 +47,14 @@ class Stack:
     def __init__(self, file: SubmittedFile, limits: Limits) -> None:
         self._name = str(file.path)
         self._limits = limits
-        self._file: BinaryIO = file.open()
+        self._budget = file.budget
+        self._file: BinaryIO = file.open(max(limits.at_once, limits.metadata_bytes))
         self._tiff: TiffFile | None = None
         self._series: TiffPageSeries | None = None
         self._whole: NDArray[Any] | None = None
         try:
             if file.suffix in TIFF_SUFFIXES:
-                self._open_tiff(file.size)
+                self._open_tiff(file)
             else:
                 self._open_plain()
         except BaseException as fault:
@@ -97,7 +102,7 @@ class Stack:
             yield self.plane(index)
 
     def asarray(self) -> NDArray[Any]:
-        """Return the whole image, within `limits.array_bytes`."""
+        """Return the whole image, within `limits.at_once`."""
         if self._whole is not None:
             return self._whole
         self._fits(self._decoded)
@@ -108,14 +113,10 @@ class Stack:
         self._whole = whole
         return whole
 
-    def _open_tiff(self, size: int) -> None:
-        import tifffile
-
-        # Neither another file of a multi-file set nor an index beside the file is ever opened.
-        self._tiff = tiff = tifffile.TiffFile(
-            self._file, name="submitted.tif", _multifile=False, is_ndtiff=False
-        )
-        _refuse_bombs(tiff, self._limits)
+    def _open_tiff(self, file: SubmittedFile) -> None:
+        self._tiff = tiff = open_tiff(self._file, self._limits, trusted=file.trusted)
+        if not tiff.pages:
+            raise EmptyImage("holds no image")
         if not tiff.series:
             raise SubmissionFault("holds no image")
         self._series = series = tiff.series[0]
@@ -127,7 +128,7 @@ class Stack:
             pages == self.n_planes or self._offset is not None
         )
         self._check(pages)
-        if self._offset is not None and self._offset + self._decoded > size:
+        if self._offset is not None and self._offset + self._decoded > file.size:
             raise SubmissionFault("is cut short")
 
     def _open_plain(self) -> None:
@@ -138,6 +139,7 @@ class Stack:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image: Image.Image = Image.open(self._file, formats=_PLAIN_FORMATS)
         self._fits(image.width * image.height * 8)
+        self._budget.decode(image.width * image.height * 8)
         if image.mode == "P":
             image = image.convert(image.palette.mode if image.palette else "L")
         self._whole = np.asarray(image)
@@ -162,9 +164,9 @@ class Stack:
             self._fits(math.prod(self.plane_shape) * self.dtype.itemsize)
 
     def _fits(self, count: int) -> None:
-        if count > self._limits.array_bytes:
+        if count > self._limits.at_once:
             raise SubmissionFault(
-                f"needs {count} bytes of memory at once, more than {self._limits.array_bytes}"
+                f"needs {count} bytes of memory at once, more than {self._limits.at_once}"
             )
 
     def _page(self, index: int) -> NDArray[Any]:
@@ -174,16 +176,23 @@ class Stack:
             count = math.prod(self.plane_shape)
             stored = self.dtype.newbyteorder(self._tiff.byteorder)
             self._file.seek(self._offset + index * count * stored.itemsize)
+            self._budget.decode(count * stored.itemsize)
             content = self._file.read(count * stored.itemsize)
             return np.frombuffer(content, stored).reshape(self.plane_shape).astype(self.dtype)
         page = self._series[index]
         if page is None:
             return np.zeros(self.plane_shape, self.dtype)
+        self._prepare(page)
         array = page.asarray(maxworkers=1)
         native: NDArray[Any] = array.astype(array.dtype.newbyteorder("="), copy=False)
         if native.shape != self.plane_shape or native.dtype != self.dtype:
             raise SubmissionFault(f"has a page {index} of {native.shape} {native.dtype}")
         return native
+
+    def _prepare(self, page: TiffPage | TiffFrame) -> None:
+        """See that what is decoded for a page is bounded, and count it."""
+        self._budget.decode(cost_of_page(page, self._limits))
+        refuse_larger_jpegs(self._file, page)
 
     def _read_whole(self) -> NDArray[Any]:
         if self.lazy:
@@ -191,6 +200,13 @@ class Stack:
                 self.shape
             )
         assert self._tiff is not None
+        assert self._series is not None
+        if self._offset is not None:
+            self._budget.decode(self._decoded)
+        else:
+            for page in self._series:
+                if page is not None:
+                    self._prepare(page)
         array = self._tiff.asarray(series=0, maxworkers=1)
         if array.shape != self.shape:
             raise SubmissionFault(f"declares {self.shape} and holds {array.shape}")
@@ -202,8 +218,9 @@ class Stack:
         # all of it means the same. What is no `Exception` (Ctrl-C) stays what it is.
         if isinstance(fault, SubmissionFault):
             said = str(fault)
-            return fault if self._name in said else SubmissionFault(f"{self._name} {said}")
-        if not isinstance(fault, Exception):
+            return fault if self._name in said else type(fault)(f"{self._name} {said}")
+        # Nor is it the file's fault that memory is exhausted: what can be foreseen is refused.
+        if isinstance(fault, MemoryError) or not isinstance(fault, Exception):
             return fault
         reason = f"{type(fault).__name__}: {fault}".strip(": ")[:200]
         return SubmissionFault(f"{self._name} is unreadable: {reason}")
@@ -236,19 +253,3 @@ def write_labels(
         photometric="minisblack",
         software=False,
     )
-
-
-def _refuse_bombs(tiff: TiffFile, limits: Limits) -> None:
-    """Refuse what would exhaust memory while tifffile sorts the pages into series."""
-    first = tiff.pages.first
-    text = first.description or ""
-    if len(text) > limits.text_bytes:
-        raise SubmissionFault(f"has a description of more than {limits.text_bytes} bytes")
-    if tiff.is_ome:
-        if "<!" in text.replace("<!--", ""):
-            raise SubmissionFault("has OME-XML with a document type or entities")
-        for pixels in text.split("<Pixels")[1:]:
-            sizes = [int(size) for size in _OME_SIZES.findall(pixels.split(">", 1)[0])]
-            planes = math.prod(sizes) // max(1, math.prod(first.shape[:2]))
-            if planes > limits.pages:
-                raise SubmissionFault(f"declares {planes} pages, more than {limits.pages}")

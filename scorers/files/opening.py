@@ -76,9 +76,39 @@ class _Reader(io.RawIOBase):
         super().close()
 
 
-def stream(descriptor: int) -> BinaryIO:
-    """Return a buffered stream of a descriptor, which it closes in the end."""
-    return cast("BinaryIO", io.BufferedReader(_Reader(descriptor), 1 << 16))
+class _Stream(io.BufferedReader):
+    """A buffered stream that makes room for no more than the file has.
+
+    Python makes room for all that is asked for before it reads; a few bytes of a file can ask for
+    terabytes.
+    """
+
+    def __init__(self, descriptor: int, size: int, most: int) -> None:
+        super().__init__(_Reader(descriptor), 1 << 16)
+        self._size = size
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, self._size - self.tell())
+        wanted = left if size is None or size < 0 else min(size, left)
+        if wanted > self._most:
+            raise SubmissionFault(f"asks for {wanted} bytes at once, more than {self._most}")
+        return super().read(wanted)
+
+
+def stream(descriptor: int, size: int, most: int | None = None) -> BinaryIO:
+    """Return a buffered stream of a descriptor, which it closes in the end.
+
+    Parameters
+    ----------
+    descriptor
+        Of a regular file.
+    size
+        Bytes that are read of it at most.
+    most
+        Bytes that may be read at once; asking for more raises `SubmissionFault`.
+    """
+    return cast("BinaryIO", _Stream(descriptor, size, size if most is None else most))
 
 
 def identity(status: os.stat_result) -> tuple[int, ...]:

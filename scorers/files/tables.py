@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from scorers.errors import SubmissionFault
 from scorers.files.limits import Limits
@@ -23,8 +23,10 @@ def read_text(file: SubmittedFile, limits: Limits = DEFAULT) -> str:
     Raises
     ------
     SubmissionFault
-        The file is larger than `limits.text_bytes`, or cannot be read.
+        The file is larger than `limits.text_bytes`, or cannot be read, or too much was read
+        before.
     """
+    file.charge(file.size)
     return file.read_bytes(limits.text_bytes).decode("utf-8", errors="ignore")
 
 
@@ -36,14 +38,22 @@ def read_rows(file: SubmittedFile, limits: Limits = DEFAULT) -> list[list[str]]:
     Raises
     ------
     SubmissionFault
-        The file cannot be read, is malformed, or is beyond the limits on bytes, rows, columns
-        or the length of a cell.
+        The file cannot be read, is malformed, or is beyond the limits on bytes, rows, columns,
+        cells or the length of a cell.
     """
+    if file.size > limits.text_bytes:
+        raise SubmissionFault(f"{file.path} has {file.size} bytes, more than {limits.text_bytes}")
+    file.charge(file.size)
     rows: list[list[str]] = []
-    for row in _parsed(file, io.StringIO(read_text(file, limits), newline=""), limits):
-        if len(rows) == limits.rows:
-            raise SubmissionFault(f"{file.path} has more than {limits.rows} rows")
-        rows.append(row)
+    cells = 0
+    with file.open() as opened, _text(opened) as text:
+        for row in _parsed(file, text, limits):
+            cells += len(row)
+            if len(rows) == limits.rows:
+                raise SubmissionFault(f"{file.path} has more than {limits.rows} rows")
+            if cells > limits.cells:
+                raise SubmissionFault(f"{file.path} has more than {limits.cells} cells")
+            rows.append(row)
     return rows
 
 
@@ -55,19 +65,21 @@ def read_header(file: SubmittedFile, limits: Limits = DEFAULT) -> list[str]:
     SubmissionFault
         As for `read_rows`, as far as the file is read.
     """
-    with io.TextIOWrapper(file.open(), "utf-8", errors="ignore", newline="") as text:
+    with file.open() as opened, _text(opened) as text:
         for number, row in enumerate(_parsed(file, text, limits)):
             cells = [cell.strip() for cell in row]
             if any(cells):
                 return cells
-            if number > limits.rows or text.buffer.tell() > limits.text_bytes:
+            if number > limits.rows or opened.tell() > limits.text_bytes:
                 raise SubmissionFault(f"{file.path} starts with too many blank rows")
     return []
 
 
-def _parsed(
-    file: SubmittedFile, text: io.StringIO | io.TextIOWrapper, limits: Limits
-) -> Iterator[list[str]]:
+def _text(opened: BinaryIO) -> io.TextIOWrapper:
+    return io.TextIOWrapper(opened, "utf-8", errors="ignore", newline="")
+
+
+def _parsed(file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> Iterator[list[str]]:
     reader = csv.reader(_lines(file, text, limits))
     try:
         for row in reader:
@@ -80,9 +92,7 @@ def _parsed(
         raise SubmissionFault(f"cannot read {file.path}: {fault.strerror}") from fault
 
 
-def _lines(
-    file: SubmittedFile, text: io.StringIO | io.TextIOWrapper, limits: Limits
-) -> Iterator[str]:
+def _lines(file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> Iterator[str]:
     longest = limits.columns * 64 + limits.cell_chars
     while line := text.readline(longest + 1):
         if len(line) > longest:

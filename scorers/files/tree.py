@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from scorers.errors import SubmissionFault
+from scorers.files.budget import Budget
 from scorers.files.opening import DIR_FLAGS, Folder, identity, said, stream
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class SubmittedFile:
         Bytes, as seen when the tree was listed; a file that has changed since is refused.
     listed
         Position in its folder as the file system lists it, which is no order to rely on.
+    budget
+        What may still be read of the whole tree.
+    trusted
+        Whether the file is one of ours.
     """
 
     path: PurePosixPath
@@ -60,6 +65,8 @@ class SubmittedFile:
     listed: int = field(compare=False)
     _folder: Folder = field(repr=False, compare=False)
     _identity: tuple[int, ...] = field(repr=False, compare=False)
+    budget: Budget = field(repr=False, compare=False)
+    trusted: bool = field(default=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -76,8 +83,14 @@ class SubmittedFile:
         """The last suffix, lower-cased."""
         return self.path.suffix.lower()
 
-    def open(self) -> BinaryIO:
-        """Open for reading; the result has no descriptor that a library could go on from."""
+    def open(self, most: int | None = None) -> BinaryIO:
+        """Open for reading; the result has no descriptor that a library could go on from.
+
+        Parameters
+        ----------
+        most
+            How many bytes may be read at once; asking for more raises `SubmissionFault`.
+        """
         try:
             descriptor = self._folder.descriptor(self.path)
         except OSError as fault:
@@ -85,7 +98,14 @@ class SubmittedFile:
         if identity(os.fstat(descriptor)) != self._identity:
             os.close(descriptor)
             raise SubmissionFault(f"{self.path} changed while it was read")
-        return stream(descriptor)
+        return stream(descriptor, self.size, most)
+
+    def charge(self, count: int) -> None:
+        """Count bytes of text that are about to be parsed against the whole tree's budget."""
+        try:
+            self.budget.parse(count)
+        except SubmissionFault as fault:
+            raise SubmissionFault(f"{self.path} {fault}") from fault
 
     def read_bytes(self, limit: int) -> bytes:
         """Return the content, or raise `SubmissionFault` above `limit` bytes."""
@@ -128,6 +148,7 @@ class Tree:
         self.limits = limits
         self._follow_links = follow_links
         self._folder = Folder(root, follow_links=follow_links)
+        self._budget = Budget(limits, unlimited=follow_links)
         self.memo: dict[object, Any] = {}
         self.refused: list[Refusal] = []
         self.files: tuple[SubmittedFile, ...] = tuple(self._list())
@@ -164,7 +185,15 @@ class Tree:
                 continue
             total += status.st_size
             found.append(
-                SubmittedFile(path, status.st_size, position, self._folder, identity(status))
+                SubmittedFile(
+                    path,
+                    status.st_size,
+                    position,
+                    self._folder,
+                    identity(status),
+                    self._budget,
+                    trusted=self._follow_links,
+                )
             )
         return found
 

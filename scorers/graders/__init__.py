@@ -16,6 +16,18 @@ GRADERS = {
     "instance": "scorers.graders.instance",
     "counting": "scorers.graders.counting",
     "tracking": "scorers.graders.tracking",
+    "filaments": "scorers.graders.filaments",
+    "vessels": "scorers.graders.vessels",
+    "stitching": "scorers.graders.stitching",
+    "wound": "scorers.graders.wound",
+    "puncta": "scorers.graders.puncta",
+    "npc": "scorers.graders.npc",
+    "smlm": "scorers.graders.smlm",
+    "microglia": "scorers.graders.microglia",
+    "compartments": "scorers.graders.compartments",
+    "golgi": "scorers.graders.golgi",
+    "translocation": "scorers.graders.translocation",
+    "foci": "scorers.graders.foci",
 }
 
 # The released tasks name no grader. A capsule of one's own does, in its rubric.
@@ -24,6 +36,18 @@ GRADER_OF_TASK = {
     "3d-fluo-cell-segmentation-lateral-line-idr0079": "instance",
     "fluo-cell-counting-2d-cellfmcount": "counting",
     "phase-contrast-bacteria-tracking-toiam": "tracking",
+    "sim-microtubules-segmentation": "filaments",
+    "3d-light-sheet-brain-vessels": "vessels",
+    "confocal-mosaic-4channel-stitching-ctc-model": "stitching",
+    "wound-healing-speed-kymograph-gigadb100118": "wound",
+    "3d-confocal-puncta-quantification-sbiad1556": "puncta",
+    "5D-npc-assembly-kinetics-idr0115": "npc",
+    "smlm-localization-dnapaint": "smlm",
+    "microglia-phenotype-progression-bbbc054": "microglia",
+    "fluo-helacytonuc-cell-segmentation": "compartments",
+    "fluo-coronavirus-golgi-colocalization": "golgi",
+    "cytoplasm-nucleus-translocation-bbbc014": "translocation",
+    "fluo-dna-repair-foci-colocalization-sbsst227": "foci",
 }
 
 

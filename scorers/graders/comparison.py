@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorers.errors import CapsuleFault, SubmissionFault
+from scorers.files.ahead import ahead
 from scorers.files.labels import LabelPair, reference_planes
 from scorers.metrics.anatomy import Anatomy, anatomy
 from scorers.metrics.boundary import boundary_f1
@@ -61,7 +62,7 @@ class Comparison:
     boundary_f1: float | None = None
     note: str | None = None
 
-    @property
+    @cached_property
     def item(self) -> str:
         """The name of the item: the reference's path without its last suffix."""
         return str(self.reference.path.with_suffix(""))
@@ -204,7 +205,7 @@ def _compared(
             counter.add(*arrays)
             edges = boundary_f1(*arrays)
         else:
-            for planes in pair.planes():
+            for planes in ahead(pair.planes()):
                 counter.add(*planes)
     return Comparison(SCORED, reference, prediction, counter.result(), edges)
 

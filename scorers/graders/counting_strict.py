@@ -75,7 +75,7 @@ def judge(images: list[Image], largest: float, job: Job, result: Result) -> None
     for item in result.items:
         item |= _row(by_stem[str(item["item"])])
     result.objects = _objects(verdicts, job.limits.objects)
-    result.pictures = pictures(verdicts, inputs, job)
+    result.pictures = pictures(verdicts, inputs, job) if job.draws else []
 
 
 def _worst(image: Image, largest: float) -> Verdict:

@@ -88,7 +88,7 @@ def _summary(
         strict_metrics=_strict(comparisons, n_files - len(pairing.pairs), flat=flat),
         items=[comparison.row() for comparison in comparisons],
         objects=list(islice(rows, job.limits.objects)),
-        pictures=pictures(job, comparisons, flat=flat),
+        pictures=pictures(job, comparisons, flat=flat) if job.draws else [],
         fault="; ".join(str(note) for note in broken[:3]) or None,
     )
 

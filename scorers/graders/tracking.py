@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from scorers.contract import Family, Result
 from scorers.errors import CapsuleFault, SubmissionFault
+from scorers.files.ahead import ahead
 from scorers.files.deliverables import resolve
 from scorers.files.movies import Movie
 from scorers.files.tables import read_text
@@ -63,7 +64,7 @@ def grade(job: Job) -> Result:
             )
         try:
             matching = match_frames(
-                _frames(truth, guess), threshold, rule, most_nodes=job.limits.labels
+                ahead(_frames(truth, guess)), threshold, rule, most_nodes=job.limits.labels
             )
         except TooManyLabels as fault:
             raise SubmissionFault(f"{masks.path} has {fault}") from fault
@@ -75,7 +76,7 @@ def grade(job: Job) -> Result:
         result.strict = cast("float", result.strict_metrics["strict_chota"])
         result.objects = object_rows(tracks, movie_file.stem, job.limits.objects)
         result.items = [_item(movie_file.stem, result)]
-        result.pictures = pictures(tracks, truth, guess, job)
+        result.pictures = pictures(tracks, truth, guess, job) if job.draws else []
     reasons = []
     if predicted.infinite_rows:
         reasons.append(f"{table.path} holds infinite numbers")

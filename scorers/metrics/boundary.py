@@ -1,7 +1,12 @@
-"""Agreement of the outlines of two label images."""
+"""Agreement of the outlines of two label images.
+
+An outline is kept as one whole number with a bit a pixel: shifting and joining such numbers is many
+times faster than the same on arrays of truth values, and than a distance transform by far more.
+"""
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,44 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def boundary(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the pixels whose label differs from a neighbour along one of the first two axes.
-
-    Both pixels of a differing pair are marked, so an outline is two pixels wide; the image's edge
-    is none.
-    """
-    edges = np.zeros(labels.shape, bool)
-    for axis in range(min(2, labels.ndim)):
-        here = (slice(None),) * axis + (slice(None, -1),)
-        there = (slice(None),) * axis + (slice(1, None),)
-        differ = labels[here] != labels[there]
-        edges[here] |= differ
-        edges[there] |= differ
-    return edges
-
-
-def near(mask: NDArray[np.bool_], distance: float) -> NDArray[np.bool_]:
-    """Return the pixels with Euclidean distance of at most `distance` pixels to the mask.
-
-    The mask is shifted by each whole-pixel offset within reach and joined: for a few pixels much
-    faster than a distance transform, and the same set.
-    """
-    reach = int(distance)
-    grown = mask.copy()
-    for offset in product(range(-reach, reach + 1), repeat=mask.ndim):
-        if any(offset) and sum(step * step for step in offset) <= distance * distance:
-            to = tuple(slice(max(step, 0), min(step, 0) or None) for step in offset)
-            source = tuple(slice(max(-step, 0), min(-step, 0) or None) for step in offset)
-            grown[to] |= mask[source]
-    return grown
-
-
 def boundary_f1(prediction: NDArray[Any], reference: NDArray[Any], tolerance: float = 2.0) -> float:
     """Return the harmonic mean of boundary precision and recall, in [0, 1].
 
-    Precision is the share of the predicted boundary within `tolerance` pixels (inclusive,
-    Euclidean) of the reference boundary; recall the reverse. 1 if neither image has a boundary,
-    0 if only one has, or if nothing is near.
+    A boundary pixel is one whose label differs from a neighbour along one of the first two axes.
+    Both pixels of a differing pair are marked, so an outline is two pixels wide; the image's edge
+    is none. Precision is the share of the predicted boundary within `tolerance` pixels
+    (inclusive, Euclidean) of the reference boundary; recall the reverse. 1 if neither image has a
+    boundary, 0 if only one has, or if nothing is near.
 
     Parameters
     ----------
@@ -57,11 +32,56 @@ def boundary_f1(prediction: NDArray[Any], reference: NDArray[Any], tolerance: fl
     tolerance
         In pixels.
     """
-    edge_p, edge_g = boundary(prediction), boundary(reference)
-    n_p, n_g = np.count_nonzero(edge_p), np.count_nonzero(edge_g)
+    if not prediction.size:
+        return 1.0
+    reach = int(tolerance)
+    edge_p, edge_g = _boundary(prediction, reach), _boundary(reference, reach)
+    n_p, n_g = edge_p.bit_count(), edge_g.bit_count()
     if not n_p or not n_g:
         return float(n_p == n_g)
-    precision = np.count_nonzero(edge_p & near(edge_g, tolerance)) / n_p
-    recall = np.count_nonzero(edge_g & near(edge_p, tolerance)) / n_g
+    shifts = _shifts(prediction.shape, tolerance)
+    precision = (edge_p & _grown(edge_g, shifts)).bit_count() / n_p
+    recall = (edge_g & _grown(edge_p, shifts)).bit_count() / n_g
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
+
+
+def _boundary(labels: NDArray[Any], reach: int) -> int:
+    """Return the boundary pixels as bits, each axis but the first followed by a gap of zeros."""
+    shape = _with_gaps(labels.shape, reach)
+    edge = 0
+    for axis in range(min(2, labels.ndim)):
+        here = (slice(None),) * axis + (slice(None, -1),)
+        there = (slice(None),) * axis + (slice(1, None),)
+        differ = np.zeros(shape, bool)
+        first = tuple(slice(length - (place == axis)) for place, length in enumerate(labels.shape))
+        np.not_equal(labels[here], labels[there], out=differ[first])
+        bits = int.from_bytes(np.packbits(differ, bitorder="little").tobytes(), "little")
+        edge |= bits | bits << math.prod(shape[axis + 1 :])
+    return edge
+
+
+def _grown(edge: int, shifts: list[int]) -> int:
+    """Return all pixels within reach of some."""
+    grown = edge
+    for shift in shifts:
+        grown |= edge << shift | edge >> shift
+    return grown
+
+
+def _shifts(shape: tuple[int, ...], distance: float) -> list[int]:
+    """Return by how many bits a pixel lies from those within a distance, one of each two signs."""
+    gapped = _with_gaps(shape, int(distance))
+    strides = [math.prod(gapped[axis + 1 :]) for axis in range(len(shape))]
+    steps = range(-int(distance), int(distance) + 1)
+    return [
+        shift
+        for offset in product(steps, repeat=len(shape))
+        if sum(step * step for step in offset) <= distance * distance
+        and (shift := sum(map(int.__mul__, offset, strides))) > 0
+    ]
+
+
+def _with_gaps(shape: tuple[int, ...], reach: int) -> tuple[int, ...]:
+    """Return the lengths of axes after which a shift within reach meets no other row."""
+    return (shape[0], *(length + max(reach, 1) for length in shape[1:]))

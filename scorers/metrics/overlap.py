@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # What a cast of NaN, infinity or a value beyond the range gives on x86, made the same everywhere.
 _UNDEFINED = np.iinfo(np.int64).min
-# Pairs of labels up to which a plain table is quicker than sorting.
-_BINS = 1 << 22
+# Bits of a number that can hold a pair of labels and its count.
+_KEY_BITS = 63
 # Histogram rows that may wait before they are merged.
 _WAITING = 1 << 20
 
@@ -127,7 +127,8 @@ class OverlapCounter:
     def _merge(self) -> None:
         if not self._waiting:
             return
-        self._rows = _summed(*np.concatenate([self._rows, *self._waiting]).T)
+        parts = [self._rows] * bool(len(self._rows)) + self._waiting
+        self._rows = parts[0] if len(parts) == 1 else _summed(*np.concatenate(parts).T)
         self._waiting, self._n_waiting = [], 0
         for column in self._rows.T[:2]:
             if len(np.unique(column)) > self._max_labels + 1:
@@ -143,7 +144,7 @@ def overlap(prediction: NDArray[Any], reference: NDArray[Any]) -> Overlap:
 
 def _whole(plane: NDArray[Any]) -> bool:
     """Return whether a label above 0 is the same as a value above 0."""
-    return plane.dtype.kind in "bi" or plane.dtype in {np.uint8, np.uint16, np.uint32}
+    return plane.dtype.kind in "bi" or (plane.dtype.kind == "u" and plane.dtype.itemsize < 8)
 
 
 def whole_labels(plane: NDArray[Any]) -> NDArray[Any]:
@@ -162,9 +163,7 @@ def whole_labels(plane: NDArray[Any]) -> NDArray[Any]:
 
 def _histogram(predicted: NDArray[Any], referenced: NDArray[Any]) -> NDArray[np.int64]:
     """Count pairs of labels, shape (n, 3): over runs of equal pairs, of which there are few."""
-    change = predicted[1:] != predicted[:-1]
-    change |= referenced[1:] != referenced[:-1]
-    starts = np.concatenate([[0], np.flatnonzero(change) + 1])
+    starts = _starts(predicted, referenced)
     lengths = np.diff(starts, append=len(predicted))
     return _summed(predicted[starts].astype(np.int64), referenced[starts].astype(np.int64), lengths)
 
@@ -173,19 +172,31 @@ def _summed(
     predicted: NDArray[np.int64], referenced: NDArray[np.int64], count: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Merge equal pairs of labels, in ascending order of (predicted, referenced)."""
-    positive = min(predicted.min(), referenced.min()) >= 0
-    width = int(referenced.max()) + 1
-    if positive and (int(predicted.max()) + 1) * width <= _BINS:
-        # Sums of pixels stay far below 2**53, up to where a float is exact.
-        bins = np.bincount(predicted * width + referenced, weights=count)
-        filled = np.flatnonzero(bins)
-        return np.stack([*np.divmod(filled, width), bins[filled].astype(np.int64)], axis=1)
+    if min(predicted.min(), referenced.min()) >= 0:
+        low, high = (int(side.max()).bit_length() for side in (referenced, predicted))
+        bits = int(count.max()).bit_length()
+        if low + high + bits < _KEY_BITS:
+            # Sorted with its pair in one number, a count needs no permutation.
+            key = ((predicted << low | referenced) << bits) | count
+            key.sort()
+            count = key & ((1 << bits) - 1)
+            key >>= bits
+            starts = _starts(key)
+            key = key[starts]
+            count = np.add.reduceat(count, starts)
+            return np.stack([key >> low, key & ((1 << low) - 1), count], axis=1)
     order = np.lexsort((referenced, predicted))
     predicted, referenced, count = predicted[order], referenced[order], count[order]
-    change = predicted[1:] != predicted[:-1]
-    change |= referenced[1:] != referenced[:-1]
-    starts = np.concatenate([[0], np.flatnonzero(change) + 1])
+    starts = _starts(predicted, referenced)
     return np.stack([predicted[starts], referenced[starts], np.add.reduceat(count, starts)], axis=1)
+
+
+def _starts(*columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where runs of equal rows start."""
+    change = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        change |= column[1:] != column[:-1]
+    return np.concatenate([[0], np.flatnonzero(change) + 1])
 
 
 def _objects(

@@ -1,7 +1,7 @@
 """Matching of detected points with reference points.
 
-Coordinates are arrays of shape (n, 2), in pixels, in any axis order as long as both sides share
-it. Distances are Euclidean and thresholds inclusive.
+Coordinates are arrays of shape (n, d), of two axes or three and usually in pixels, in any order of
+axes as long as both sides share it. Distances are Euclidean and thresholds inclusive.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def match_optimally(
     Parameters
     ----------
     reference
-        Float64, shape (n, 2), finite.
+        Float64, shape (n, d), finite.
     predicted
-        Float64, shape (m, 2). A point without finite coordinates matches nothing.
+        Float64, shape (m, d). A point without finite coordinates matches nothing.
     radius
         Largest accepted distance, at least 0.
     """
@@ -119,7 +119,7 @@ def match_optimally(
     matched = competing[solved_row[real]]
     chosen = usable[wanted[solved_column[real]]]
     offset = reference[matched] - predicted[chosen]
-    return _pairs(matched, chosen, np.hypot(offset[:, 0], offset[:, 1]))
+    return _pairs(matched, chosen, np.linalg.norm(offset, axis=1))
 
 
 def f1_score(true_positive: int, reference: int, predicted: int) -> float:

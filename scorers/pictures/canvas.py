@@ -40,6 +40,8 @@ THUMBNAIL_SIDE = 360
 OVERLAY_SIDE = 1024
 _MOST_ENLARGED = 4
 _QUALITIES = (90, 80, 70, 60, 45)
+# Beyond it flat graphics take several times longer and become little smaller.
+_PNG_EFFORT = 3
 
 
 def stretch(image: NDArray[Any], low: float = 1.0, high: float = 99.8) -> Image:
@@ -128,7 +130,7 @@ def encoded(
         picture = Pillow.fromarray(image)
         if _is_graphic(image):
             stream = io.BytesIO()
-            picture.save(stream, "PNG")
+            picture.save(stream, "PNG", compress_level=_PNG_EFFORT)
             if stream.tell() <= most_bytes:
                 return stream.getvalue(), "image/png"
         for quality in _QUALITIES:

@@ -85,12 +85,12 @@ def draw(image: NDArray[Any] | None, prediction: Objects, reference: Objects, si
     width = max(1, max(shape) // 300)
     for objects, kinds in ((reference, found), (prediction, prediction.kinds)):
         labels = resampled(objects.labels, shape)
-        edge = _outline(labels, width)
+        edge = outline(labels, width)
         canvas[edge] = _colours(kinds)[np.searchsorted(objects.ids, labels[edge])]
     return with_legend(canvas, _legend(prediction, reference))
 
 
-def _outline(labels: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
+def outline(labels: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
     """Return the outermost pixels of each object, `width` deep."""
     edge = np.zeros(labels.shape, bool)
     for step in range(1, width + 1):
@@ -100,8 +100,8 @@ def _outline(labels: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
         edge[:-step] |= down
         edge[:, step:] |= across
         edge[:, :-step] |= across
-    outline: NDArray[np.bool_] = edge & (labels != 0)
-    return outline
+    inside: NDArray[np.bool_] = edge & (labels != 0)
+    return inside
 
 
 def _colours(kinds: NDArray[np.str_]) -> NDArray[np.uint8]:

@@ -173,3 +173,16 @@ def test_a_line_that_is_no_pair_is_wrong_usage_and_named(
 
     assert main(["grade", "--many", str(tmp_path / "pairs.jsonl")]) == 2
     assert "line 2: expected" in capsys.readouterr().err
+
+
+def test_no_pictures_are_drawn_if_none_are_wanted(
+    capsule: Path, submission: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tifffile.imwrite(submission / "a.tif", LABELS)
+    command = ["grade", str(capsule), str(submission), "--json"]
+
+    assert main(command) == main([*command, "--no-pictures"]) == 0
+    drawn, plain = map(json.loads, capsys.readouterr().out.splitlines())
+    assert drawn.pop("pictures")
+    assert not plain.pop("pictures")
+    assert drawn == plain

@@ -45,21 +45,26 @@ SPEC = {
 
 @pytest.fixture
 def edition(tmp_path: Path, make_capsule: Callable[..., Path], own_cache: Path) -> Path:
-    for name in ("bad", "good"):
+    for name in ("bad", "full", "good"):
         folder = make_capsule(tmp_path / "edition", name, SPEC)
         (folder / "evaluation" / "a.csv").write_text("X,Y\n10,10\n50,50\n", encoding="utf-8")
     return tmp_path / "edition"
 
 
 @solver
-def count_and_kill_one_grader() -> Solver:
-    """Hand in the points; on the sample `bad`, kill the grader's container behind its back."""
+def count_and_harm_two_graders() -> Solver:
+    """Hand in the points; kill the grader of sample `bad`, fill the disk of that of `full`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         await sandbox().write_file("/workspace/output/a.csv", "X,Y\n10,10\n50,50\n")
+        grader = state.store_as(Workspace).grader_container
         if state.sample_id == "bad":
-            grader = state.store_as(Workspace).grader_container
             subprocess.run(["docker", "kill", grader], check=True, capture_output=True)
+        if state.sample_id == "full":
+            fill = "cat /dev/zero > /tmp/full; cat /dev/zero > /var/tmp/full; ! touch /tmp/more"
+            command = ["docker", "exec", grader, "sh", "-c", fill]
+            filled = subprocess.run(command, check=False, capture_output=True, text=True)
+            assert filled.stderr.count("No space left on device") >= 2, filled.stderr
         return state
 
     return solve
@@ -71,14 +76,16 @@ def log(edition: Path, tmp_path: Path) -> EvalLog:
     [log] = eval(
         task,
         model="none/none",
-        solver=count_and_kill_one_grader(),
+        solver=count_and_harm_two_graders(),
         log_dir=str(tmp_path / "logs"),
         display="none",
     )
     return log
 
 
-def test_a_killed_grader_container_errors_its_sample_alone(log: EvalLog, tmp_path: Path) -> None:
+def test_a_killed_grader_errors_its_sample_alone_and_a_full_disk_changes_no_verdict(
+    log: EvalLog, tmp_path: Path
+) -> None:
     samples: dict[str, EvalSample] = {str(sample.id): sample for sample in log.samples or []}
     assert log.status == "success"
     assert samples["bad"].error is not None
@@ -88,4 +95,7 @@ def test_a_killed_grader_container_errors_its_sample_alone(log: EvalLog, tmp_pat
     value = samples["good"].scores["grade"].value
     assert isinstance(value, dict)
     assert value["outcome"] == 1.0
+    # A grader needs no disk of its own: it reads, and writes to a pipe.
+    assert samples["full"].scores, samples["full"].error
+    assert samples["full"].scores["grade"].value == value
     assert (tmp_path / "submissions" / str(samples["good"].uuid) / "a.csv").is_file()

@@ -1,15 +1,19 @@
 """Every simulator of the suite, once as it is and once without the processor's wide instructions.
 
 Both runs are processes of their own. Where they agree, the data depend neither on the processor
-nor on the order of a dictionary or set.
+nor on the order of a dictionary or set. Where they also agree with the stored digests, they do not
+depend on the version of Python either. After a change to a simulator, run this file as a script:
+it stores the digests anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +24,8 @@ from PIL import Image
 from evals import assets
 
 TASKS = sorted(path.parent for path in (assets() / "tasks" / "biaa").glob("*/simulate.py"))
+DIGESTS = Path(__file__).parents[2] / "data" / "synthetic_digests.json"
+SEED = 7
 Runs = tuple[Path, Path]
 
 pytestmark = pytest.mark.slow
@@ -33,14 +39,8 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     started = []
     for name, extra in settings.items():
         (folder / name).mkdir()
-        what = {
-            "script": str(request.param / "simulate.py"),
-            "out": str(folder / name),
-            "options": {"seed": 7},
-        }
-        command = [sys.executable, "-m", "evals.data.simulate_one", json.dumps(what)]
         environment = {**os.environ, **extra, "PYTHONHASHSEED": str(len(started))}
-        started.append(subprocess.Popen(command, env=environment))
+        started.append(simulate(request.param, folder / name, environment))
     assert [process.wait(timeout=250) for process in started] == [0, 0]
     return folder / "wide", folder / "narrow"
 
@@ -58,6 +58,29 @@ def test_the_same_seed_gives_the_same_bytes(runs: Runs) -> None:
     assert not [name for name in wide if wide[name].read_bytes() != narrow[name].read_bytes()]
 
 
+def test_any_supported_python_makes_the_stored_arrays(
+    runs: Runs, request: pytest.FixtureRequest
+) -> None:
+    task = request.node.callspec.params["runs"].name
+    assert digests(runs[0]) == json.loads(DIGESTS.read_text("utf-8"))[task]
+
+
+def simulate(task: Path, out: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    what = {"script": str(task / "simulate.py"), "out": str(out), "options": {"seed": SEED}}
+    command = [sys.executable, "-m", "evals.data.simulate_one", json.dumps(what)]
+    return subprocess.Popen(command, env=environment)
+
+
+def digests(run: Path) -> dict[str, str]:
+    """One short digest for each file: of its values, type and shape, not of its bytes."""
+    told = {}
+    for name, path in files(run).items():
+        values = read(path)
+        content = f"{values.dtype.str} {values.shape} ".encode() + values.tobytes()
+        told[name] = hashlib.sha256(content).hexdigest()[:16]
+    return told
+
+
 def files(run: Path) -> dict[str, Path]:
     return {
         path.relative_to(run).as_posix(): path for path in sorted(run.rglob("*")) if path.is_file()
@@ -71,3 +94,17 @@ def read(path: Path) -> np.ndarray:
     if path.suffix == ".png":
         return np.asarray(Image.open(path))
     return np.frombuffer(path.read_bytes(), dtype=np.uint8)
+
+
+def store() -> None:
+    """Write the digests of all simulators."""
+    told = {}
+    for task in TASKS:
+        with tempfile.TemporaryDirectory() as folder:
+            assert simulate(task, Path(folder), dict(os.environ)).wait() == 0
+            told[task.name] = digests(Path(folder))
+    DIGESTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    store()

@@ -22,3 +22,8 @@ def test_narrow_limits_on_submissions_do_not_bind_references() -> None:
     limits = Limits(rows=5, pages=10**9)
 
     assert limits.for_references() == Limits(pages=10**9)
+
+
+def test_one_array_is_bounded_by_the_memory_of_the_process() -> None:
+    assert Limits(array_bytes=100, memory_bytes=400).at_once == 50
+    assert Limits(array_bytes=10, memory_bytes=400).at_once == 10

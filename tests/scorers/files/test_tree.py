@@ -253,3 +253,22 @@ def test_a_closed_tree_opens_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(SubmissionFault, match="cannot open a"):
         file.open()
+
+
+def test_more_than_may_be_read_at_once_is_refused_before_room_is_made(
+    tmp_path: Path, tree_of: TreeOf
+) -> None:
+    (tmp_path / "a").write_bytes(bytes(100))
+    with tree_of(tmp_path).files[0].open(most=50) as stream:
+        stream.seek(60)
+        assert stream.read(2**60) == bytes(40)
+        stream.seek(10)
+        with pytest.raises(SubmissionFault, match="asks for 90 bytes at once, more than 50"):
+            stream.read()
+
+
+def test_files_of_one_inode_are_read_under_each_name(tmp_path: Path, tree_of: TreeOf) -> None:
+    (tmp_path / "a").write_bytes(b"cells")
+    os.link(tmp_path / "a", tmp_path / "b")
+
+    assert [file.read_bytes(9) for file in tree_of(tmp_path).files] == [b"cells"] * 2

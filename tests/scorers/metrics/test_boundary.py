@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from scorers.metrics.boundary import boundary, boundary_f1, near
+from scorers.metrics.boundary import boundary_f1
 
 
 def _square(start: int, size: int = 6) -> np.ndarray:
@@ -11,26 +11,42 @@ def _square(start: int, size: int = 6) -> np.ndarray:
     return labels
 
 
-def test_both_pixels_of_a_differing_pair_are_boundary() -> None:
-    labels = np.array([[1, 1, 2, 2, 2]])
+def _outline(labels: np.ndarray) -> np.ndarray:
+    edge = np.zeros(labels.shape, bool)
+    down, across = np.diff(labels, axis=0) != 0, np.diff(labels, axis=1) != 0
+    edge[1:] |= down
+    edge[:-1] |= down
+    edge[:, 1:] |= across
+    edge[:, :-1] |= across
+    return edge
 
-    assert boundary(labels).tolist() == [[False, True, True, False, False]]
+
+@pytest.mark.parametrize("distance", [0.5, 1.0, 2.0, 2.5, 3.0])
+@pytest.mark.parametrize("shape", [(40, 30), (1, 50), (50, 1), (3, 2), (12, 11, 10)])
+def test_the_score_is_that_of_distance_transforms(shape: tuple[int, ...], distance: float) -> None:
+    rng = np.random.default_rng(3)
+    share = 0.02 if np.prod(shape) > 100 else 0.5
+    one, other = ((rng.random(shape) < share).astype(int) for _ in range(2))
+    edges = _outline(one), _outline(other)
+
+    precision, recall = (
+        (ndimage.distance_transform_edt(~far)[own] <= distance).mean()
+        for own, far in (edges, edges[::-1])
+    )
+
+    expected = 2 * precision * recall / (precision + recall)
+    assert boundary_f1(one, other, distance) == pytest.approx(expected, abs=1e-15)
+
+
+def test_both_pixels_of_a_differing_pair_are_boundary() -> None:
+    # The one outline is two of four pixels of the other's, which lies beside it too.
+    one, other = np.array([[1, 1, 2, 2, 2, 2]]), np.array([[1, 1, 2, 2, 3, 3]])
+
+    assert boundary_f1(one, other, 0.0) == pytest.approx(2 * 0.5 / 1.5)
 
 
 def test_the_edge_of_the_image_is_no_boundary() -> None:
-    assert not boundary(np.ones((4, 5))).any()
-
-
-@pytest.mark.parametrize("distance", [1.0, 2.0, 2.5, 3.0])
-@pytest.mark.parametrize("shape", [(40, 30), (12, 11, 10)])
-def test_shifted_masks_reach_as_far_as_the_distance_transform_says(
-    shape: tuple[int, ...], distance: float
-) -> None:
-    mask = np.random.default_rng(3).random(shape) < 0.01
-
-    expected = ndimage.distance_transform_edt(~mask) <= distance
-
-    np.testing.assert_array_equal(near(mask, distance), expected)
+    assert boundary_f1(np.ones((4, 5)), np.zeros((4, 5))) == 1.0
 
 
 @pytest.mark.parametrize(

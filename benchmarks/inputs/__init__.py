@@ -1,0 +1,1 @@
+"""Inputs of the papers' size, made from a seed."""

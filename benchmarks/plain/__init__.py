@@ -1,0 +1,1 @@
+"""The published metrics written in the straightforward way, to compare the graders with."""
