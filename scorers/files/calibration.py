@@ -39,7 +39,7 @@ def voxel_size(file: SubmittedFile, limits: Limits) -> tuple[float, float, float
     try:
         with (
             file.open(limits.metadata_bytes) as opened,
-            open_tiff(opened, limits, trusted=file.trusted) as tiff,
+            open_tiff(opened, limits, file.budget, trusted=file.trusted) as tiff,
         ):
             text = tiff.pages.first.description or ""
             sizes = _from_ome(text) if tiff.is_ome else _from_imagej(tiff)

@@ -35,8 +35,13 @@ class _Layout:
     offset: struct.Struct
 
 
-def refuse_endless(file: BinaryIO, limits: Limits) -> None:
+def refuse_endless(file: BinaryIO, limits: Limits) -> tuple[int, int]:
     """Refuse a TIFF whose directories are too many or too large; leave it at its start.
+
+    Returns
+    -------
+    tuple of int
+        The number of directories, and how many bytes all their tags hold.
 
     Raises
     ------
@@ -45,12 +50,15 @@ def refuse_endless(file: BinaryIO, limits: Limits) -> None:
         all tags together hold more than `limits.metadata_bytes`; the file is a MetaMorph stack.
     """
     layout = _layout(file)
+    found = (0, 0)
     if layout is not None:
         scan = _Scan(file, layout, limits)
         here = _number(file, layout.offset)
         while here:
             here = scan.directory(here)
+        found = (scan.n_directories, limits.metadata_bytes - scan.left)
     file.seek(0)
+    return found
 
 
 class _Scan:
@@ -58,8 +66,8 @@ class _Scan:
         self._file = file
         self._layout = layout
         self._limits = limits
-        self._left = limits.metadata_bytes
-        self._n_directories = 0
+        self.left = limits.metadata_bytes
+        self.n_directories = 0
         self._seen: set[int] = set()
 
     def directory(self, here: int) -> int:
@@ -78,8 +86,8 @@ class _Scan:
 
     def _read(self, here: int) -> tuple[list[tuple[int, int, int, int]], int]:
         """Return tag, type, count and value or offset of a directory's tags, and what follows."""
-        self._n_directories += 1
-        if self._n_directories > self._limits.directories:
+        self.n_directories += 1
+        if self.n_directories > self._limits.directories:
             raise SubmissionFault(f"lists more than {self._limits.directories} pages")
         try:
             self._file.seek(here)
@@ -98,8 +106,8 @@ class _Scan:
         if tag == _METAMORPH:
             raise SubmissionFault("is a MetaMorph stack, which is not read")
         size = count * _SIZES.get(kind, 0)
-        self._left -= self._layout.tag.size + (size if size > self._layout.offset.size else 0)
-        if self._left < 0:
+        self.left -= self._layout.tag.size + (size if size > self._layout.offset.size else 0)
+        if self.left < 0:
             raise SubmissionFault(f"has more than {self._limits.metadata_bytes} bytes of metadata")
         return size
 

@@ -56,7 +56,7 @@ class Stack:
             if file.suffix in TIFF_SUFFIXES:
                 self._open_tiff(file)
             else:
-                self._open_plain()
+                self._open_plain(file.size)
         except BaseException as fault:
             self.close()
             raise self._told(fault) from fault
@@ -114,7 +114,7 @@ class Stack:
         return whole
 
     def _open_tiff(self, file: SubmittedFile) -> None:
-        self._tiff = tiff = open_tiff(self._file, self._limits, trusted=file.trusted)
+        self._tiff = tiff = open_tiff(self._file, self._limits, file.budget, trusted=file.trusted)
         if not tiff.pages:
             raise EmptyImage("holds no image")
         if not tiff.series:
@@ -131,7 +131,7 @@ class Stack:
         if self._offset is not None and self._offset + self._decoded > file.size:
             raise SubmissionFault("is cut short")
 
-    def _open_plain(self) -> None:
+    def _open_plain(self, size: int) -> None:
         from PIL import Image
 
         # Only the size is read here; pillow decodes on demand.
@@ -139,7 +139,7 @@ class Stack:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image: Image.Image = Image.open(self._file, formats=_PLAIN_FORMATS)
         self._fits(image.width * image.height * 8)
-        self._budget.decode(image.width * image.height * 8)
+        self._budget.decode(size + image.width * image.height * 8)
         if image.mode == "P":
             image = image.convert(image.palette.mode if image.palette else "L")
         self._whole = np.asarray(image)

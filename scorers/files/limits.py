@@ -66,10 +66,10 @@ class Limits:
     file_bytes: int = 8 * GIB
     total_bytes: int = 64 * GIB
     decoded_bytes: int = 16 * GIB
-    total_decoded_bytes: int = 64 * GIB
+    total_decoded_bytes: int = 32 * GIB
     array_bytes: int = GIB
     pages: int = 200_000
-    directories: int = 20_000
+    directories: int = 5000
     metadata_bytes: int = 32 * MIB
     text_bytes: int = 64 * MIB
     total_text_bytes: int = 256 * MIB

@@ -66,12 +66,15 @@ def read_header(file: SubmittedFile, limits: Limits = DEFAULT) -> list[str]:
         As for `read_rows`, as far as the file is read.
     """
     with file.open() as opened, _text(opened) as text:
-        for number, row in enumerate(_parsed(file, text, limits)):
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                return cells
-            if number > limits.rows or opened.tell() > limits.text_bytes:
-                raise SubmissionFault(f"{file.path} starts with too many blank rows")
+        try:
+            for number, row in enumerate(_parsed(file, text, limits)):
+                cells = [cell.strip() for cell in row]
+                if any(cells):
+                    return cells
+                if number > limits.rows or opened.tell() > limits.text_bytes:
+                    raise SubmissionFault(f"{file.path} starts with too many blank rows")
+        finally:
+            file.charge(opened.tell())
     return []
 
 

@@ -13,6 +13,7 @@ from scorers.files.ome import refuse_endless_ome
 if TYPE_CHECKING:
     from tifffile import TiffFile, TiffFrame, TiffPage
 
+    from scorers.files.budget import Budget
     from scorers.files.limits import Limits
 
 # Makers' own formats, whose readers follow what the file says further than is safe. What lies in
@@ -39,13 +40,15 @@ _MAKERS = (
 # Compressions whose output is as large as the TIFF says, not as the compressed data say: none,
 # CCITT, LZW, deflate, PackBits, LZMA, Zstandard.
 _BOUNDED = frozenset({1, 2, 3, 4, 5, 8, 32773, 32946, 34925, 50000, 50013})
+# The time that it takes to go through one, in bytes of pixels decoded in that time.
+_COST_OF_DIRECTORY = MIB
 _JPEG = frozenset({6, 7, 33007, 34892})
 _JPEG_SIZES = frozenset({0xC0, 0xC1, 0xC2})
 # Tables, notes of applications and comments, which may stand before.
 _JPEG_TABLES = frozenset({0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)})
 
 
-def open_tiff(file: BinaryIO, limits: Limits, *, trusted: bool) -> TiffFile:
+def open_tiff(file: BinaryIO, limits: Limits, budget: Budget, *, trusted: bool) -> TiffFile:
     """Open a TIFF that neither opens another file nor has endless pages.
 
     Parameters
@@ -53,7 +56,9 @@ def open_tiff(file: BinaryIO, limits: Limits, *, trusted: bool) -> TiffFile:
     file
         At its start.
     limits
-        Bounds on the directories and on what OME-XML says.
+        Bounds on the directories and on what OME-XML says; they do not bind files of ours.
+    budget
+        What looking through the directories is counted against.
     trusted
         Whether the file is one of ours; then formats of makers of microscopes are read as such.
 
@@ -64,7 +69,10 @@ def open_tiff(file: BinaryIO, limits: Limits, *, trusted: bool) -> TiffFile:
     """
     import tifffile
 
-    refuse_endless(file, limits)
+    if not trusted:
+        n_directories, n_bytes = refuse_endless(file, limits)
+        budget.decode(n_directories * _COST_OF_DIRECTORY)
+        budget.parse(n_bytes)
     flags = {"is_ndtiff": False} if trusted else {f"is_{maker}": False for maker in _MAKERS}
     if not trusted:
         flags["is_lsm"] = False
@@ -72,7 +80,7 @@ def open_tiff(file: BinaryIO, limits: Limits, *, trusted: bool) -> TiffFile:
         flag: value for flag, value in flags.items() if flag[3:] in tifffile.TIFF.FILE_FLAGS
     }
     tiff = tifffile.TiffFile(file, name="submitted.tif", _multifile=False, **known)
-    if tiff.pages and tiff.is_ome:
+    if not trusted and tiff.pages and tiff.is_ome:
         text = tiff.pages.first.description or ""
         refuse_endless_ome(text, len(tiff.pages), limits.pages, limits.elements)
     return tiff

@@ -33,11 +33,14 @@ def simulate(out, **options):
 """
 
 MAKE = """\
+import signal
 import sys
 from pathlib import Path
 
 from evals.data.synthetic import Recipe, make_capsules
 
+# Whoever runs the tests in the background may have switched it off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print(*make_capsules([Path(sys.argv[1])], Recipe()))
 """
 

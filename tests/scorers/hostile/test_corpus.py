@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -58,6 +60,26 @@ def test_each_file_is_graded_within_bounds(
     grade = _check(confined(case, submission))
 
     assert _has_reason(grade)
+
+
+@pytest.mark.slow
+def test_the_largest_tables_are_graded_within_the_usual_bounds(
+    large_builder: str,
+    task: str,
+    deliverable: str,
+    honest: Callable[[str], Any],
+    copied: Callable[[Any], Path],
+    confined: Callable[..., Any],
+    builders: Callable[[str], dict[str, Callable[..., None]]],
+) -> None:
+    case = honest(task)
+    submission = copied(case)
+    builders("largest")[large_builder](submission / case.deliverables[deliverable])
+
+    outcome = confined(case, submission, seconds=250, limits={})
+
+    _check(outcome)
+    assert outcome.peak_bytes < 2 * 2**30
 
 
 def test_each_folder_is_graded_within_bounds(

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from scorers.files.tree import SubmittedFile
 
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "8"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "5"))
 _N_TESTS = 30
 _LONG = 60
 _AT_ONCE = 5

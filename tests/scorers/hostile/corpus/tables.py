@@ -31,31 +31,21 @@ def _with_numbers(path: Path, change: Callable[[str], str]) -> None:
     path.write_text(f"{head}\n{body}\n", encoding="utf-8")
 
 
-def _repeated(path: Path, n_bytes: int) -> None:
-    """Repeat the last line."""
-    head, *rest = _lines(path)
-    last = ((rest or [head])[-1] + "\n").encode()
-    with path.open("wb") as file:
-        file.write(head.encode() + b"\n")
-        for _ in range(n_bytes // 2**20):
-            file.write(last * (2**20 // len(last)))
-
-
 def table_of_nothing(path: Path) -> None:
     path.write_bytes(b"")
 
 
 def table_of_blank_lines(path: Path) -> None:
-    path.write_bytes(b"\n" * 3_000_000)
+    path.write_bytes(b"\n" * 500_000)
 
 
 def table_of_commas(path: Path) -> None:
-    path.write_bytes(_text(path).encode() + b"," * 30_000_000)
+    path.write_bytes(_text(path).encode() + b"," * 10_000_000)
 
 
 def table_of_lines_of_commas(path: Path) -> None:
     line = b"," * 4000 + b"\n"
-    path.write_bytes(_lines(path)[0].encode() + b"\n" + line * 10_000)
+    path.write_bytes(_lines(path)[0].encode() + b"\n" + line * 3000)
 
 
 def harmless_byte_order_mark(path: Path) -> None:
@@ -148,24 +138,26 @@ def harmless_commands(path: Path) -> None:
     _with_numbers(path, lambda _: "=cmd|' /C calc'!A0")
 
 
-def table_of_ten_million_rows(path: Path) -> None:
-    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"1,2\n" * 10_000_000)
+def table_of_three_million_rows(path: Path) -> None:
+    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"1,2\n" * 3_000_000)
 
 
 def table_of_the_same_row_over_and_over(path: Path) -> None:
-    _repeated(path, 12 * 2**20)
+    head, *rest = _lines(path)
+    last = ((rest or [head])[-1] + "\n").encode()
+    path.write_bytes(head.encode() + b"\n" + last * 90_000)
 
 
-def table_of_a_hundred_megabytes_in_one_line(path: Path) -> None:
-    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7" * 100_000_000)
+def table_of_twenty_megabytes_in_one_line(path: Path) -> None:
+    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7" * 20_000_000)
 
 
-def table_of_sixty_megabytes_in_one_line(path: Path) -> None:
-    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7" * 60_000_000)
+def table_of_fifteen_megabytes_in_one_line(path: Path) -> None:
+    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7" * 15_000_000)
 
 
-def table_of_sixty_megabytes_in_one_line_of_cells(path: Path) -> None:
-    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7," * 30_000_000)
+def table_of_fifteen_megabytes_in_one_line_of_cells(path: Path) -> None:
+    path.write_bytes(_lines(path)[0].encode() + b"\n" + b"7," * 7_500_000)
 
 
 def table_of_a_terabyte_of_holes(path: Path) -> None:
@@ -173,8 +165,8 @@ def table_of_a_terabyte_of_holes(path: Path) -> None:
         file.truncate(2**40)
 
 
-def table_of_fifty_megabytes_of_zero_bytes(path: Path) -> None:
-    path.write_bytes(path.read_bytes() + bytes(50_000_000))
+def table_of_fifteen_megabytes_of_zero_bytes(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + bytes(15_000_000))
 
 
 def harmless_zero_bytes(path: Path) -> None:
@@ -236,7 +228,7 @@ def table_of_endless_names(path: Path) -> None:
     texts = [not _NUMBER.fullmatch(cell.strip()) for cell in cells]
     with path.open("w", encoding="utf-8") as file:
         file.write(head + "\n")
-        for number in range(60_000):
+        for number in range(30_000):
             row = zip(cells, texts, strict=True)
             file.write(",".join(f"{cell}{number}" if text else cell for cell, text in row) + "\n")
 
@@ -249,7 +241,7 @@ def table_of_endless_numbers(path: Path) -> None:
     n_slots = pattern.count("%d")
     with path.open("w", encoding="utf-8") as file:
         file.write(head + "\n")
-        for number in range(60_000):
+        for number in range(30_000):
             file.write(pattern % ((number,) * n_slots) + "\n")
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def _root(outside: Path) -> Path:
+    return outside.with_name("submission")
+
+
 def link_to_a_file_outside(path: Path, outside: Path) -> None:
     path.unlink()
     path.symlink_to(outside / path.name)
@@ -62,8 +66,8 @@ def link_to_the_folder_above(path: Path, outside: Path) -> None:
 
 def artifacts_that_are_a_link(path: Path, outside: Path) -> None:
     path.unlink()
-    (path.parent / "submission.json").write_text("{}", encoding="utf-8")
-    (path.parent / "artifacts").symlink_to(outside)
+    (_root(outside) / "submission.json").write_text("{}", encoding="utf-8")
+    (_root(outside) / "artifacts").symlink_to(outside)
 
 
 def named_pipe(path: Path, outside: Path) -> None:
@@ -179,16 +183,16 @@ def harmless_nested_json_beside_it(path: Path, outside: Path) -> None:
 
 
 def manifest_of_nested_json(path: Path, outside: Path) -> None:
-    (path.parent / "submission.json").write_text("[" * 1_000_000, encoding="utf-8")
+    (_root(outside) / "submission.json").write_text("[" * 1_000_000, encoding="utf-8")
 
 
 def manifest_that_is_a_pipe(path: Path, outside: Path) -> None:
-    os.mkfifo(path.parent / "submission.json")
+    os.mkfifo(_root(outside) / "submission.json")
 
 
 def manifest_beside_artifacts_that_are_a_file(path: Path, outside: Path) -> None:
-    (path.parent / "submission.json").write_text("{}", encoding="utf-8")
-    (path.parent / "artifacts").write_bytes(b"x")
+    (_root(outside) / "submission.json").write_text("{}", encoding="utf-8")
+    (_root(outside) / "artifacts").write_bytes(b"x")
 
 
 def hard_link_to_a_secret(path: Path, outside: Path) -> None:

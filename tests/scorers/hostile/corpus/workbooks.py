@@ -73,7 +73,7 @@ def workbook_whose_members_overlap(path: Path) -> None:
     path.write_bytes(content[:start] + entry * n + tail)
 
 
-def workbook_of_a_hundred_thousand_members(path: Path) -> None:
+def workbook_of_twenty_thousand_members(path: Path) -> None:
     members = _members(path)
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
@@ -87,12 +87,12 @@ def workbook_in_workbook(path: Path) -> None:
     _write(path, members | {"xl/embeddings/inner.xlsx": path.read_bytes() * 100})
 
 
-def workbook_of_a_million_declared_sheets(path: Path) -> None:
+def workbook_of_a_hundred_thousand_declared_sheets(path: Path) -> None:
     sheet = b'<sheet name="s" sheetId="1" r:id="rId1"/>'
     _changed(
         path,
         "^xl/workbook.xml$",
-        lambda old: old.replace(b"</sheets>", sheet * 10**6 + b"</sheets>"),
+        lambda old: old.replace(b"</sheets>", sheet * 10**5 + b"</sheets>"),
     )
 
 
@@ -101,7 +101,7 @@ def workbook_whose_sheets_are_one_sheet(path: Path) -> None:
 
     def change(old: bytes) -> bytes:
         found = sheet.search(old)
-        return old if found is None else old.replace(found[0], found[0] * 900)
+        return old if found is None else old.replace(found[0], found[0] * 100)
 
     _changed(path, "^xl/workbook.xml$", change)
 
@@ -189,13 +189,13 @@ def workbook_with_a_cell_nowhere(path: Path) -> None:
     _sheets(path, lambda old: old.replace(b"</sheetData>", row))
 
 
-def workbook_with_a_text_of_fifty_megabytes(path: Path) -> None:
-    row = b'<row><c t="inlineStr"><is><t>' + b"A" * 50_000_000 + b"</t></is></c></row></sheetData>"
+def workbook_with_a_text_of_twenty_megabytes(path: Path) -> None:
+    row = b'<row><c t="inlineStr"><is><t>' + b"A" * 20_000_000 + b"</t></is></c></row></sheetData>"
     _sheets(path, lambda old: old.replace(b"</sheetData>", row))
 
 
-def workbook_with_a_tag_of_fifty_megabytes(path: Path) -> None:
-    row = b"<row " + b"a" * 50_000_000 + b"/></sheetData>"
+def workbook_with_a_tag_of_twenty_megabytes(path: Path) -> None:
+    row = b"<row " + b"a" * 20_000_000 + b"/></sheetData>"
     _sheets(path, lambda old: old.replace(b"</sheetData>", row))
 
 
@@ -204,12 +204,12 @@ def workbook_with_a_hundred_thousand_attributes(path: Path) -> None:
     _sheets(path, lambda old: old.replace(b"</sheetData>", row))
 
 
-def workbook_nested_a_million_deep(path: Path) -> None:
-    _sheets(path, lambda old: old.replace(b"</sheetData>", b"<a>" * 10**6 + b"</sheetData>"))
+def workbook_nested_a_hundred_thousand_deep(path: Path) -> None:
+    _sheets(path, lambda old: old.replace(b"</sheetData>", b"<a>" * 10**5 + b"</sheetData>"))
 
 
-def workbook_of_a_million_rows(path: Path) -> None:
-    rows = b"<row><c><v>1</v></c><c><v>2</v></c></row>" * 1_000_000 + b"</sheetData>"
+def workbook_of_more_rows_than_allowed(path: Path) -> None:
+    rows = b"<row><c><v>1</v></c><c><v>2</v></c></row>" * 110_000 + b"</sheetData>"
     _sheets(path, lambda old: old.replace(b"</sheetData>", rows))
 
 
@@ -217,7 +217,7 @@ def workbook_of_the_same_rows_over_and_over(path: Path) -> None:
     def change(old: bytes) -> bytes:
         rows = re.sub(rb' r="[^"]*"', b"", b"".join(_ROW.findall(old)[1:]))
         return old.replace(
-            b"</sheetData>", rows * (4_000_000 // max(1, len(rows))) + b"</sheetData>"
+            b"</sheetData>", rows * (2_000_000 // max(1, len(rows))) + b"</sheetData>"
         )
 
     _sheets(path, change)
