@@ -71,7 +71,7 @@ class Archive:
                     self._left -= len(piece)
                     if self._left < 0:
                         raise self._too_large()
-                    self._file.charge(len(piece))
+                    self._file.charge(len(piece), markup=True)
                     if size > MIB and size > self._limits.inflation * info.compress_size:
                         raise SubmissionFault(
                             f"{self._name} inflates more than {self._limits.inflation}-fold"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from scorers.errors import SubmissionFault
 from scorers.files.limits import Limits
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from scorers.files.tree import SubmittedFile
 
 DEFAULT = Limits()
+# The time that a row takes, however short it is, in bytes of text parsed in that time.
+_COST_OF_ROW = 64
+# A heading below more blank rows than that is not looked for.
+_MOST_BLANK = 10_000
 
 
 def read_text(file: SubmittedFile, limits: Limits = DEFAULT) -> str:
@@ -47,13 +51,16 @@ def read_rows(file: SubmittedFile, limits: Limits = DEFAULT) -> list[list[str]]:
     rows: list[list[str]] = []
     cells = 0
     with file.open() as opened, _text(opened) as text:
-        for row in _parsed(file, text, limits):
-            cells += len(row)
-            if len(rows) == limits.rows:
-                raise SubmissionFault(f"{file.path} has more than {limits.rows} rows")
-            if cells > limits.cells:
-                raise SubmissionFault(f"{file.path} has more than {limits.cells} cells")
-            rows.append(row)
+        try:
+            for row in _parsed(file, text, limits):
+                cells += len(row)
+                if len(rows) == limits.rows:
+                    raise SubmissionFault(f"{file.path} has more than {limits.rows} rows")
+                if cells > limits.cells:
+                    raise SubmissionFault(f"{file.path} has more than {limits.cells} cells")
+                rows.append(row)
+        finally:
+            file.charge(len(rows) * _COST_OF_ROW)
     return rows
 
 
@@ -65,13 +72,14 @@ def read_header(file: SubmittedFile, limits: Limits = DEFAULT) -> list[str]:
     SubmissionFault
         As for `read_rows`, as far as the file is read.
     """
+    file.charge(0)
     with file.open() as opened, _text(opened) as text:
         try:
             for number, row in enumerate(_parsed(file, text, limits)):
                 cells = [cell.strip() for cell in row]
                 if any(cells):
                     return cells
-                if number > limits.rows or opened.tell() > limits.text_bytes:
+                if number >= _MOST_BLANK or opened.tell() > limits.text_bytes:
                     raise SubmissionFault(f"{file.path} starts with too many blank rows")
         finally:
             file.charge(opened.tell())
@@ -83,11 +91,19 @@ def _text(opened: BinaryIO) -> io.TextIOWrapper:
 
 
 def _parsed(file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> Iterator[list[str]]:
-    reader = csv.reader(_lines(file, text, limits))
+    lines = _Lines(file, text, limits)
     try:
-        for row in reader:
+        for row in csv.reader(lines):
             if len(row) > limits.columns:
                 raise SubmissionFault(f"{file.path} has more than {limits.columns} columns")
+            # A cell is no longer than the lines that it stands in.
+            if (
+                lines.length > limits.cell_chars
+                and max(map(len, row), default=0) > limits.cell_chars
+            ):
+                most = limits.cell_chars
+                raise SubmissionFault(f"{file.path} has a cell of more than {most} characters")
+            lines.length = 0
             yield row
     except csv.Error as fault:
         raise SubmissionFault(f"{file.path} is no table: {fault}") from fault
@@ -95,9 +111,25 @@ def _parsed(file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> Iter
         raise SubmissionFault(f"cannot read {file.path}: {fault.strerror}") from fault
 
 
-def _lines(file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> Iterator[str]:
-    longest = limits.columns * 64 + limits.cell_chars
-    while line := text.readline(longest + 1):
-        if len(line) > longest:
-            raise SubmissionFault(f"{file.path} has a line of more than {longest} characters")
-        yield line
+class _Lines:
+    """The lines of a text, none too long; `length` adds up those that were given out."""
+
+    def __init__(self, file: SubmittedFile, text: io.TextIOWrapper, limits: Limits) -> None:
+        self._file = file
+        self._text = text
+        self._longest = limits.columns * 64 + limits.cell_chars
+        self.length = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(self._longest + 1)
+        if not line:
+            raise StopIteration
+        if len(line) > self._longest:
+            raise SubmissionFault(
+                f"{self._file.path} has a line of more than {self._longest} characters"
+            )
+        self.length += len(line)
+        return line

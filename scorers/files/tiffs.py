@@ -72,7 +72,7 @@ def open_tiff(file: BinaryIO, limits: Limits, budget: Budget, *, trusted: bool) 
     if not trusted:
         n_directories, n_bytes = refuse_endless(file, limits)
         budget.decode(n_directories * _COST_OF_DIRECTORY)
-        budget.parse(n_bytes)
+        budget.parse(n_bytes, markup=True)
     flags = {"is_ndtiff": False} if trusted else {f"is_{maker}": False for maker in _MAKERS}
     if not trusted:
         flags["is_lsm"] = False

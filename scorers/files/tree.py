@@ -100,10 +100,10 @@ class SubmittedFile:
             raise SubmissionFault(f"{self.path} changed while it was read")
         return stream(descriptor, self.size, most)
 
-    def charge(self, count: int) -> None:
-        """Count bytes of text that are about to be parsed against the whole tree's budget."""
+    def charge(self, count: int, *, markup: bool = False) -> None:
+        """Count bytes of text that are about to be parsed, see `Budget.parse`."""
         try:
-            self.budget.parse(count)
+            self.budget.parse(count, markup=markup)
         except SubmissionFault as fault:
             raise SubmissionFault(f"{self.path} {fault}") from fault
 

@@ -152,7 +152,8 @@ def _deliverable_suffixes(task: str) -> dict[str, str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise the tests that ask for a builder of the corpus with all that it can hit.
 
-    Of all pairs one a builder is run, on another task each; `ALL_PAIRS=1` runs them all.
+    Of all pairs one a builder is run, on another task each; `ALL_PAIRS=1` runs them all, and
+    has pictures drawn.
     """
     if "builder" in metafunc.fixturenames:
         names = ("task", "deliverable", "kind", "builder")
@@ -197,6 +198,12 @@ def _thinned(kind: str, targets: list[tuple[str, ...]]) -> Iterator[Any]:
         for place, target in enumerate(targets):
             if ALL_PAIRS or place == number % len(targets):
                 yield pytest.param(name, *target, id="-".join((name, *target)))
+
+
+@pytest.fixture(scope="session")
+def narrow() -> dict[str, int]:
+    """The limits that hostile submissions are graded within, by name."""
+    return NARROW
 
 
 @pytest.fixture(scope="session", name="builders")
@@ -280,6 +287,7 @@ def confined() -> Iterator[Callable[..., Outcome]]:
                 ask({"warm": ["grade", str(case.task), str(case.submission), "--json"]})
                 warm.add(case.task)
             arguments = ["grade", str(case.task), str(submission), "--json"]
+            arguments += [] if ALL_PAIRS else ["--no-pictures"]
             arguments += [f"--limit={name}={value}" for name, value in limits.items()]
             memory_bytes = limits.get("memory_bytes", Limits().memory_bytes)
             run = {"run": arguments, "seconds": seconds, "memory_bytes": memory_bytes}

@@ -62,6 +62,41 @@ def test_each_file_is_graded_within_bounds(
     assert _has_reason(grade)
 
 
+@pytest.mark.parametrize(
+    ("of_task", "of_kind", "repeated"),
+    [
+        ("he-nuinsseg-nuclear-segmentation", "tiffs", "tiff_of_nearly_too_many_pages"),
+        ("he-nuinsseg-nuclear-segmentation", "tiffs", "tiff_of_noise"),
+        ("fluo-cell-counting-2d-cellfmcount", "tables", "table_of_the_same_row_over_and_over"),
+        ("fluo-cell-counting-2d-cellfmcount", "tables", "table_of_blank_lines"),
+        (
+            "5D-npc-assembly-kinetics-idr0115",
+            "workbooks",
+            "workbook_of_the_same_rows_over_and_over",
+        ),
+    ],
+)
+def test_many_such_files_take_no_longer_than_a_few(
+    of_task: str,
+    of_kind: str,
+    repeated: str,
+    honest: Callable[[str], Any],
+    copied: Callable[[Any], Path],
+    confined: Callable[..., Any],
+    builders: Callable[[str], dict[str, Callable[..., None]]],
+    narrow: dict[str, int],
+) -> None:
+    case = honest(of_task)
+    submission = copied(case)
+    path = submission / next(iter(case.deliverables.values()))
+    builders(of_kind)[repeated](path)
+    for number in range(80):
+        shutil.copy(path, path.with_name(f"cell {number} {path.name}"))
+    limits = narrow | {"total_decoded_bytes": 2**30, "total_text_bytes": 8 * 2**20}
+
+    _check(confined(case, submission, seconds=60, limits=limits))
+
+
 @pytest.mark.slow
 def test_the_largest_tables_are_graded_within_the_usual_bounds(
     large_builder: str,

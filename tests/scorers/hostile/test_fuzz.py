@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "5"))
 _N_TESTS = 30
 _LONG = 60
-_AT_ONCE = 5
+_AT_ONCE = 2
 _LIMITS = Limits(
     array_bytes=32 * MIB,
     decoded_bytes=128 * MIB,

@@ -114,11 +114,11 @@ def test_a_file_that_changes_while_it_is_read_is_graded(
     restless = threading.Thread(target=change)
     restless.start()
     try:
-        outcomes = [confined(case, submission) for _ in range(8)]
+        outcomes = [confined(case, submission) for _ in range(4)]
     finally:
         ended.set()
         restless.join()
 
-    assert [outcome.code for outcome in outcomes] == [0] * 8
+    assert [outcome.code for outcome in outcomes] == [0] * 4
     assert all(0.7 < outcome.grade["outcome"] <= 1 for outcome in outcomes)
     assert not any("unlikely-word" in outcome.out for outcome in outcomes)

@@ -60,19 +60,19 @@ def bare_pickle(path: Path) -> None:
 
 
 @cache
-def _npz_of_half_a_gigabyte() -> bytes:
+def _npz_of_zeros_of_128_megabytes() -> bytes:
     stored = io.BytesIO()
     with (
         zipfile.ZipFile(stored, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("labels.npy", "w") as member,
     ):
-        for _ in range(32):
+        for _ in range(8):
             member.write(_BOMB)
     return stored.getvalue()
 
 
 def npz_that_inflates(path: Path) -> None:
-    path.write_bytes(_npz_of_half_a_gigabyte())
+    path.write_bytes(_npz_of_zeros_of_128_megabytes())
 
 
 @cache
@@ -92,13 +92,13 @@ def zip_in_zip_in_zip(path: Path) -> None:
 
 
 @cache
-def _gzip_of_half_a_gigabyte() -> bytes:
+def _gzip_of_zeros_of_128_megabytes() -> bytes:
     packer = zlib.compressobj(1, wbits=31)
-    return b"".join(packer.compress(_BOMB) for _ in range(32)) + packer.flush()
+    return b"".join(packer.compress(_BOMB) for _ in range(8)) + packer.flush()
 
 
 def gzip_that_inflates(path: Path) -> None:
-    path.write_bytes(_gzip_of_half_a_gigabyte())
+    path.write_bytes(_gzip_of_zeros_of_128_megabytes())
 
 
 def shell_script(path: Path) -> None:

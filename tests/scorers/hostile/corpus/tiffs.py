@@ -140,13 +140,13 @@ def tiff_with_a_strip_of_four_gigabytes(path: Path) -> None:
 
 
 @cache
-def _half_a_gigabyte() -> bytes:
+def _zeros_of_128_megabytes() -> bytes:
     packer = zlib.compressobj(1)
-    return b"".join(packer.compress(bytes(2**24)) for _ in range(32)) + packer.flush()
+    return b"".join(packer.compress(bytes(2**24)) for _ in range(8)) + packer.flush()
 
 
 def tiff_with_a_strip_that_inflates(path: Path) -> None:
-    packed = _half_a_gigabyte()
+    packed = _zeros_of_128_megabytes()
     path.write_bytes(_tiff(_tags(16, 16, t259=8, t279=len(packed)), content=packed))
 
 
