@@ -101,7 +101,10 @@ class Result:
 
 @dataclass
 class Grade:
-    """The whole verdict on one submission; `to_json` is what the command prints."""
+    """The whole verdict on one submission; `to_json` is what the command prints.
+
+    `canary` lists the submitted files in which the canary of the private part stands.
+    """
 
     task_id: str
     result_score: float | None
@@ -114,6 +117,7 @@ class Grade:
     deliverables: Mapping[str, Any]
     pictures: list[Picture]
     error: str | None
+    canary: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return the grade as a JSON-able mapping in the order of the contract."""
@@ -129,6 +133,7 @@ class Grade:
             "deliverables": dict(self.deliverables),
             "pictures": [picture.to_json() for picture in self.pictures],
             "error": self.error,
+            "canary": self.canary,
         }
 
 

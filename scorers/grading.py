@@ -8,6 +8,7 @@ import stat
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from scorers.canary import canaries_of, marked_files
 from scorers.contract import Grade, Job, Result
 from scorers.errors import CapsuleFault, SubmissionFault
 from scorers.files.deliverables import MissingDeliverable, resolve
@@ -89,7 +90,9 @@ def assess(
             draws=draws,
         )
         result = evaluate(job, family)
-        return Assessment(_verdict(job, result), result)
+        verdict = _verdict(job, result)
+        verdict.canary = marked_files(tree, canaries_of(task_dir), limits)
+        return Assessment(verdict, result)
 
 
 def evaluate(job: Job, family: Family | None = None) -> Result:

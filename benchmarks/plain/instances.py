@@ -51,17 +51,27 @@ def score_pair(
     both, either = (there & real).sum(), (there | real).sum()
     total = there.sum() + real.sum()
     values = [2 * both / total if total else 0.0, both / either if either else 0.0]
-    iou = iou_matrix(prediction.astype(np.int64), reference.astype(np.int64))
+    prediction, reference = prediction.astype(np.int64), reference.astype(np.int64)
+    iou = iou_matrix(prediction, reference, labels_of(prediction), labels_of(reference))
     hits = matched(iou, 0.5)
     values += [_precision(hits, iou), _precision(matched(iou, 0.75), iou), _panoptic(hits, iou)]
     told = dict(zip(METRICS, map(float, values), strict=True))
     return told | {"boundary_f1": boundary_f1(prediction, reference)} if flat else told
 
 
-def iou_matrix(prediction: NDArray[np.int64], reference: NDArray[np.int64]) -> NDArray[np.float64]:
+def labels_of(image: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels of an image in ascending order."""
+    labels = np.unique(image)
+    return labels[labels != 0]
+
+
+def iou_matrix(
+    prediction: NDArray[np.int64],
+    reference: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    other_ids: NDArray[np.int64],
+) -> NDArray[np.float64]:
     """Return the IoU of all pairs of objects."""
-    ids, other_ids = np.unique(prediction), np.unique(reference)
-    ids, other_ids = ids[ids != 0], other_ids[other_ids != 0]
     if not len(ids) or not len(other_ids):
         return np.zeros((len(ids), len(other_ids)))
     areas = np.bincount(prediction.ravel())[ids]

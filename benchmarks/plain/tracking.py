@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tifffile
 
-from benchmarks.plain.instances import iou_matrix
+from benchmarks.plain.instances import iou_matrix, labels_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,11 +80,10 @@ def _nodes(
     overlap = 0.0
     for frame, (reference, predicted) in enumerate(zip(truth, guess, strict=True)):
         reference, predicted = reference.astype(np.int64), predicted.astype(np.int64)
-        ids, other_ids = np.unique(reference), np.unique(predicted)
-        ids, other_ids = ids[ids > 0], other_ids[other_ids > 0]
+        ids, other_ids = labels_of(reference), labels_of(predicted)
         real.update((frame, int(label)) for label in ids)
         there.update((frame, int(label)) for label in other_ids)
-        iou = iou_matrix(reference, predicted)
+        iou = iou_matrix(reference, predicted, ids, other_ids)
         row, column = np.nonzero(iou >= 0.5)
         taken: set[int] = set()
         for index in np.argsort(-iou[row, column], kind="stable"):

@@ -54,6 +54,9 @@ class Limits:
     items, listed_bytes, told_chars
         Rows of items in a report, size of each of its long parts (metrics, items, files), and
         length of each text in it.
+    canary_bytes, told_files
+        Bytes of the submission in which the canary is looked for, and how many files that hold it
+        are told.
     seconds, memory_bytes
         Wall time and address space of a process that grades one submission; what exceeds them
         ends it, which is an error of ours and never a score. They bind the command line, not
@@ -88,6 +91,8 @@ class Limits:
     overlay_bytes: int = 300_000
     overlays: int = 4
     items: int = 20_000
+    canary_bytes: int = 512 * MIB
+    told_files: int = 50
     listed_bytes: int = 2 * MIB
     told_chars: int = 4000
     seconds: int = 1800

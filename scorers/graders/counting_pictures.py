@@ -74,9 +74,7 @@ def fields(
 
 def pictures(verdicts: list[Verdict], inputs: dict[str, SubmittedFile], job: Job) -> list[Picture]:
     """Show the densest part of the image with most errors, and that whole image."""
-    worst = max(
-        verdicts, key=lambda v: len(v.image.reference) + len(v.predicted) - 2 * len(v.pairs)
-    )
+    worst = max(verdicts, key=_interest)
     dots = _dots(worst)
     if not len(dots.everything()):
         return []

@@ -27,12 +27,14 @@ class Capsule:
     Attributes:
         path: The capsule's folder, absolute, links resolved.
         data_hash: SHA-256 over names and bytes of input, reference, specification and rubric.
+        seed: The seed that it was made from, as its user gave it; None where it was not simulated.
     """
 
     path: Path
     spec: TaskSpec
     rubric: Rubric
     data_hash: str
+    seed: int | None = None
 
     @property
     def task_id(self) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from evals.capsule import Capsule
+
 
 class _Commands(TyperGroup):
     """Tell our own errors in their own words; a traceback would hide what to mend."""
@@ -45,6 +47,15 @@ Tasks = Annotated[
     typer.Option("--tasks", help="Task ids or patterns; may be repeated. All by default."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the synthetic edition.")]
+Difficulty = Annotated[float, typer.Option(min=0, max=1, help="0 easy to 1 hard.")]
+Scaled = Annotated[str, typer.Option("--scale", help="`quick`, `standard` or `paper`.")]
+Dimensions = Annotated[
+    str | None,
+    typer.Option("--dims", help="Siblings with these dimensions: `2d`, `3d`, `2dt`, `3dt`."),
+]
+Effects = Annotated[
+    str, typer.Option("--biology", help="`canonical`, or `randomised`: drawn from the seed.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
@@ -116,34 +127,64 @@ def list_tasks(as_json: AsJson = False) -> None:
 def make(
     tasks: Tasks = None,
     seed: Seed = 0,
-    difficulty: Annotated[float, typer.Option(min=0, max=1, help="0 easy to 1 hard.")] = 0.5,
-    scale: Annotated[str, typer.Option(help="`quick`, `standard` or `paper`.")] = "quick",
+    difficulty: Difficulty = 0.5,
+    scale: Scaled = "quick",
+    dims: Dimensions = None,
+    biology: Effects = "canonical",
+    replicas: Annotated[int, typer.Option(min=1, help="Instances of each task.")] = 1,
     output: Annotated[
         Path | None, typer.Option(help="Folder for a copy; by default only the cache is filled.")
     ] = None,
 ) -> None:
     """Make a synthetic edition, for runs or to look at."""
     import shutil
-    from typing import get_args
 
-    from evals.data.synthetic import Scale
-    from evals.edition import open_edition
     from evals.errors import DataMissingError
-    from evals.names import unknown
 
-    if scale not in get_args(Scale):
-        raise unknown("scale", scale, get_args(Scale))
-    capsules = open_edition(
-        "synthetic", tasks=tasks, seed=seed, difficulty=difficulty, scale=cast("Scale", scale)
+    capsules = _synthetic(
+        tasks,
+        seed=seed,
+        difficulty=difficulty,
+        scale=scale,
+        dims=dims,
+        biology=biology,
+        replicas=replicas,
     )
     for capsule in capsules:
         place = capsule.path
         if output is not None:
-            place = output / capsule.task_id
+            name = capsule.task_id if replicas == 1 else f"{capsule.task_id}-s{capsule.seed}"
+            place = output / name
             if place.exists():
                 raise DataMissingError(f"{place} exists already. Give an --output without it.")
             shutil.copytree(capsule.path, place)
         typer.echo(str(place))
+
+
+@app.command()
+def preview(
+    task: Annotated[list[str], typer.Argument(help="Task ids or patterns.")],
+    seed: Seed = 0,
+    difficulty: Difficulty = 0.5,
+    scale: Scaled = "quick",
+    dims: Dimensions = None,
+    biology: Effects = "canonical",
+    output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("previews"),
+) -> None:
+    """Draw tasks of the synthetic edition: the input above, the reference over it below.
+
+    The pictures tell the answers: they are for people, not for agents that sit the exam.
+    """
+    from evals.preview import preview as draw
+
+    capsules = _synthetic(
+        task, seed=seed, difficulty=difficulty, scale=scale, dims=dims, biology=biology
+    )
+    for capsule in capsules:
+        name = capsule.task_id if dims is None else f"{capsule.task_id}-{dims}"
+        path = output / f"{name}.jpg"
+        draw(capsule, path)
+        typer.echo(str(path))
 
 
 @app.command()
@@ -197,6 +238,23 @@ def clean(
         typer.echo(f"removed {name}")
     if not found.projects and not found.folders:
         typer.echo("Nothing to remove.")
+
+
+def _synthetic(
+    tasks: list[str] | None, *, scale: str, dims: str | None, biology: str, **numbers: Any
+) -> list[Capsule]:
+    """Open the synthetic edition with options as they were typed."""
+    from evals.data.recipe import Biology, Dims, Scale
+    from evals.edition import open_edition
+    from evals.options import one_of
+
+    return open_edition(
+        tasks=tasks,
+        scale=one_of("scale", cast("Scale", scale), Scale),
+        dims=None if dims is None else one_of("dims", cast("Dims", dims), Dims),
+        biology=one_of("biology", cast("Biology", biology), Biology),
+        **numbers,
+    )
 
 
 def _task_entry(suite: str, spec: Any) -> dict[str, Any]:

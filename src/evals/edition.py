@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evals.assets import assets
 from evals.capsule import Capsule, load_capsule
 from evals.data.places import data_root
-from evals.data.synthetic import Recipe, Scale, make_capsules
+from evals.data.recipe import Biology, Dims, Recipe, Scale
+from evals.data.salt import user_salt
+from evals.data.siblings import with_dims
+from evals.data.synthetic import make_capsules
 from evals.errors import CapsuleInvalidError, DataMissingError, UnknownNameError
 from evals.names import near_matches, select
 from scorers.errors import CapsuleFault
@@ -31,6 +35,9 @@ def open_edition(
     seed: int = 0,
     difficulty: float = 0.5,
     scale: Scale = "quick",
+    dims: Dims | None = None,
+    biology: Biology = "canonical",
+    replicas: int = 1,
     tasks_root: Path | None = None,
 ) -> list[Capsule]:
     """Return the capsules of an edition, loaded and checked.
@@ -43,6 +50,10 @@ def open_edition(
         seed: Seed of the synthetic edition.
         difficulty: Difficulty of the synthetic edition, 0 (easy) to 1 (hard).
         scale: Size of the synthetic edition.
+        dims: Lower-dimensional siblings to make of the tasks that have them, None for the tasks.
+        biology: Whether the synthetic edition's effects are the published ones or drawn anew.
+        replicas: Instances of each task, with the seeds `seed`, `seed + 1`, …; the instances of
+            one task follow each other.
         tasks_root: The folder of task folders, by default the ones that ship.
 
     Raises:
@@ -54,15 +65,38 @@ def open_edition(
         root = tasks_root or assets() / "tasks" / suite
         # Folders without a simulator serve released data only.
         simulated = [path for path in _capsule_folders(root) if (path / "simulate.py").is_file()]
-        folders = _chosen(simulated, tasks)
-        folders = make_capsules(folders, Recipe(seed, difficulty, scale))
+        chosen = _chosen(simulated, tasks)
+        salt = user_salt()
+        recipes = [
+            Recipe(seed + number, difficulty, scale, biology=biology, salt=salt)
+            for number in range(replicas)
+        ]
+        capsules = _made(chosen, recipes, dims, named=tasks is not None)
     elif (released := _revisions().get(edition)) is not None:
-        folders = _of_revision(released, tasks)
+        capsules = [load_capsule(folder) for folder in _of_revision(released, tasks)]
     else:
         folders = _chosen(_capsule_folders(_folder(edition)), tasks)
-    capsules = [load_capsule(folder) for folder in folders]
+        capsules = [load_capsule(folder) for folder in folders]
     _opened.update((capsule.data_hash, capsule) for capsule in capsules)
     return capsules
+
+
+def _made(
+    folders: Sequence[Path], recipes: Sequence[Recipe], dims: Dims | None, *, named: bool
+) -> list[Capsule]:
+    """Make and load the instances of task folders."""
+    asked: dict[Path, Dims | None] = dict.fromkeys(folders)
+    if dims is not None:
+        asked = with_dims(folders, dims, named=named)
+    orders = [
+        (folder, replace(recipe, dims=sibling))
+        for folder, sibling in asked.items()
+        for recipe in recipes
+    ]
+    return [
+        replace(load_capsule(place), seed=recipe.seed)
+        for place, (_, recipe) in zip(make_capsules(orders), orders, strict=True)
+    ]
 
 
 def edition_label(edition: str) -> str:

@@ -61,6 +61,21 @@ def names(name: str, value: object, example: str) -> list[str] | None:
     return [part.strip() for item in values for part in item.split(",") if part.strip()]
 
 
+def only_default(where: str, **given: tuple[object, object]) -> None:
+    """Refuse options that have a meaning in one place only, if they are not at their default.
+
+    Args:
+        where: Where they have a meaning.
+        **given: By name, the value and the default.
+    """
+    for name, (value, default) in given.items():
+        if value != default:
+            raise OptionInvalidError(
+                f"Option {name}: expected {default!r} outside the {where}, got {value!r}. Mend: "
+                "leave the option out."
+            )
+
+
 def _invalid(
     name: str, expected: str, value: object, example: object, mend: str = ""
 ) -> OptionInvalidError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from evals.biaa.facts import facts_of
 from evals.biaa.metadata import BiaaMetadata, InstructionLevel, SandboxKind
 from evals.biaa.prompt import render_prompt
+from evals.data.siblings import natural_dims
 from evals.errors import CapsuleInvalidError
 from scorers.errors import CapsuleFault
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from evals.biaa.compute import Compute
     from evals.capsule import Capsule
+    from evals.data.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,14 @@ class Setting:
 
     Attributes:
         edition: Label of the edition.
-        seed: Seed of the edition, None where it was not simulated.
-        difficulty: Difficulty of the edition, None where it was not simulated.
+        recipe: How the edition was simulated (its seed is the first instance's), None where it
+            was not.
+        replicas: Instances of each task.
     """
 
     edition: str
-    seed: int | None
-    difficulty: float | None
+    recipe: Recipe | None
+    replicas: int
     level: InstructionLevel
     sandbox: SandboxKind
     compute: Compute
@@ -60,8 +63,9 @@ def capsule_sample(
     capsule: Capsule, setting: Setting, sandbox: SandboxEnvironmentSpec | None = None
 ) -> Sample:
     """Return the sample of one capsule; nothing of its private part goes in."""
+    name = capsule.task_id if setting.replicas == 1 else f"{capsule.task_id}-s{capsule.seed}"
     return Sample(
-        id=capsule.task_id,
+        id=name,
         input=render_prompt(capsule.spec, setting.level, setting.compute),
         metadata=metadata_of(capsule, setting).model_dump(mode="json"),
         sandbox=sandbox,
@@ -71,33 +75,28 @@ def capsule_sample(
 def metadata_of(capsule: Capsule, setting: Setting) -> BiaaMetadata:
     """Return a sample's metadata, with a value for every key."""
     facts, logic, described = facts_of(capsule), capsule.spec.task_logic, capsule.spec.input
+    dims, recipe = natural_dims(capsule.spec), setting.recipe
     return BiaaMetadata(
         task_id=capsule.task_id,
         modality=str(described.get("imaging_modality") or "not stated").strip(),
-        dimensions=_dimensions(described.get("spatial_dimensions")),
-        temporal=_temporal(described.get("temporal_dimension")),
+        dimensions="3D" if dims.startswith("3d") else "2D",
+        temporal="time-lapse" if dims.endswith("t") else "static",
         family=_family(capsule),
         difficulty_label=facts.difficulty,
-        difficulty=setting.difficulty,
+        difficulty=recipe.difficulty if recipe else None,
+        scale=recipe.scale if recipe else None,
+        biology=recipe.biology if recipe else None,
+        salted=bool(recipe.salt) if recipe else None,
         primary_task=logic.primary_task or "not stated",
         sub_tasks=logic.sub_tasks,
         licence=facts.licence,
         edition=setting.edition,
-        seed=setting.seed,
+        seed=capsule.seed,
         data_hash=capsule.data_hash,
         instruction_level=setting.level,
         sandbox=setting.sandbox,
         environment_hint=bool(setting.compute.gpus),
     )
-
-
-def _dimensions(stated: object) -> Literal["2D", "3D"]:
-    # The released folders write "3D", "3D mosaic (8x8 tiles)" and the like.
-    return "3D" if "3d" in str(stated or "").casefold() else "2D"
-
-
-def _temporal(stated: object) -> Literal["static", "time-lapse"]:
-    return "time-lapse" if "time" in str(stated or "").casefold() else "static"
 
 
 def _family(capsule: Capsule) -> str:

@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+# pydantic looks these names up when the class is made.
+from evals.data.recipe import Biology, Scale  # noqa: TC001
+
 InstructionLevel = Literal["basic", "expert"]
 SandboxKind = Literal["docker", "local"]
 Difficulty = Literal["easy", "medium", "hard", "unrated"]
@@ -21,6 +24,9 @@ class BiaaMetadata(BaseModel):
         family: The kind of grader.
         difficulty_label: How hard the task is held to be.
         difficulty: Setting of the simulator, 0 to 1; None where the data were not simulated.
+        scale: Size of the simulated data; None where the data were not simulated.
+        biology: Whether the simulated effects are the published ones; None likewise.
+        salted: Whether the user's salt was mixed into the seed; None likewise.
         licence: Licence of the data.
         edition: "synthetic", a released revision, or the base name of the user's folder.
         seed: Seed of the simulator; None where the data were not simulated.
@@ -37,6 +43,9 @@ class BiaaMetadata(BaseModel):
     family: str
     difficulty_label: Difficulty
     difficulty: float | None
+    scale: Scale | None
+    biology: Biology | None
+    salted: bool | None
     primary_task: str
     sub_tasks: tuple[str, ...]
     licence: str

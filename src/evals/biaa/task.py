@@ -11,6 +11,8 @@ from evals import options
 from evals.biaa.compute import Compute, gpus_for_hint, host_cpus, host_memory
 from evals.biaa.dataset import Setting, biaa_dataset
 from evals.biaa.metadata import InstructionLevel, SandboxKind
+from evals.data.recipe import Biology, Dims, Recipe, Scale
+from evals.data.salt import user_salt
 from evals.edition import SYNTHETIC, edition_label, open_edition
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ def biaa(
     edition: str = SYNTHETIC,
     seed: int = 0,
     difficulty: float = 0.5,
+    dims: Dims | None = None,
+    biology: Biology = "canonical",
+    replicas: int = 1,
+    scale: Scale = "quick",
     instruction_level: InstructionLevel = "basic",
     sandbox: SandboxKind = "docker",
     environment_hint: bool | None = None,
@@ -51,8 +57,16 @@ def biaa(
             None runs all of the edition.
         edition: `synthetic` (made on this machine, once), a released revision in the data
             folder, or the path of a folder of capsules.
-        seed: Seed of the synthetic edition; others do not have one.
-        difficulty: Difficulty of the synthetic edition, 0 (easy) to 1 (hard).
+        seed: Seed of the synthetic edition; others do not have one. A salt in `EVALS_SALT` or in
+            the file `EVALS_SALT_FILE` is mixed into it.
+        difficulty: Difficulty of the synthetic edition, 0 (easy) to 1 (hard). It moves imaging,
+            never the effect that is to be found.
+        dims: `2d`, `3d`, `2dt` or `3dt`: of the synthetic tasks those that have this sibling, cut
+            from the same scene. By default each task as it is.
+        biology: `canonical` (the published effects) or `randomised` (drawn from the seed: none,
+            reversed, in one condition only), where knowing the paper earns nothing.
+        replicas: Instances of each synthetic task, with the seeds `seed`, `seed + 1`, …
+        scale: Size of the synthetic edition: `quick`, `standard`, or `paper` as released.
         instruction_level: `basic` states the question, `expert` also how to go about it.
         sandbox: `docker`, or `local`, which does not isolate and is meant for a first look.
         environment_hint: Whether the agent gets the GPU and its instruction tells of it. By
@@ -76,6 +90,11 @@ def biaa(
     edition = options.text("edition", edition, SYNTHETIC)
     seed = options.whole_number("seed", seed)
     difficulty = options.fraction("difficulty", difficulty)
+    if dims is not None:
+        options.one_of("dims", dims, Dims)
+    options.one_of("biology", biology, Biology)
+    options.one_of("scale", scale, Scale)
+    replicas = options.whole_number("replicas", replicas, least=1)
     options.one_of("instruction_level", instruction_level, InstructionLevel)
     options.one_of("sandbox", sandbox, SandboxKind)
     options.one_of("keep", keep, Keep)
@@ -83,13 +102,28 @@ def biaa(
     _check_time_limit(time_limit)
     gpus = gpus_for_hint(options.flag("environment_hint", environment_hint), sandbox)
 
-    capsules = open_edition(edition, tasks=wanted, seed=seed, difficulty=difficulty)
-    compute, sandbox_for = _place(sandbox, gpus)
     simulated = edition == SYNTHETIC
+    if not simulated:
+        options.only_default("synthetic edition", dims=(dims, None), replicas=(replicas, 1))
+        options.only_default(
+            "synthetic edition", biology=(biology, "canonical"), scale=(scale, "quick")
+        )
+    recipe = Recipe(seed, difficulty, scale, dims, biology, user_salt()) if simulated else None
+    capsules = open_edition(
+        edition,
+        tasks=wanted,
+        seed=seed,
+        difficulty=difficulty,
+        scale=scale,
+        dims=dims,
+        biology=biology,
+        replicas=replicas,
+    )
+    compute, sandbox_for = _place(sandbox, gpus)
     setting = Setting(
         edition=edition_label(edition),
-        seed=seed if simulated else None,
-        difficulty=difficulty if simulated else None,
+        recipe=recipe,
+        replicas=replicas if simulated else 1,
         level=instruction_level,
         sandbox=sandbox,
         compute=replace(compute, time_limit_s=time_limit),

@@ -28,6 +28,7 @@ def explanation(record: Graded) -> str:
     parts = [
         _summary(grade, record),
         f"**Reason:** {escaped(grade['error'], 1000)}" if grade.get("error") else "",
+        _leak(record),
         _picture(record),
         _metrics(grade),
         _items(grade.get("items") or []),
@@ -56,6 +57,16 @@ def _summary(grade: Mapping[str, Any], record: Graded) -> str:
         f"limit: {escaped(record.limit)}" if record.limit else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _leak(record: Graded) -> str:
+    if not record.canary:
+        return ""
+    places = escaped(", ".join(record.canary), 500)
+    return (
+        f"**The private part was read:** its canary stands in {places}. This score says nothing "
+        "about the agent's analysis."
+    )
 
 
 def _number(value: Any) -> float | None:

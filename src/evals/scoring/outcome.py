@@ -15,6 +15,7 @@ from evals.edition import capsule_for
 from evals.errors import GraderFailedError
 from evals.scoring.explanation import compared, explanation
 from evals.scoring.keep import Keep, Keeping, keep_submission
+from evals.scoring.leak import places_of_canary
 from evals.scoring.markdown import escaped
 from evals.scoring.metrics import (
     dim,
@@ -134,6 +135,7 @@ async def grade_once(state: TaskState, keeping: Keeping, timeout: int) -> Graded
         await keep_submission(record, workspace, state.uuid, keeping)
         raise
     grade = take_report(record, report)
+    record.canary = places_of_canary(state, grade.get("canary") or [])
     record.limit = limit_reached(workspace)
     record.status = status_of(
         grade,
@@ -158,7 +160,12 @@ def verdict_score(record: Graded) -> Score:
         },
         answer=compared(grade),
         explanation=explanation(record),
-        metadata={**grade, "status": record.status, "limit": record.limit},
+        metadata={
+            **grade,
+            "status": record.status,
+            "limit": record.limit,
+            "canary": record.canary,
+        },
     )
 
 

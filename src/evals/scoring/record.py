@@ -19,6 +19,7 @@ class Graded(StoreModel):
         problem: Why the grader failed. It is our fault and makes the sample an error.
         status: How the run ended.
         limit: Name of the limit that ended the run, if one did.
+        canary: Where the canary of the private part turned up: the transcript, submitted files.
         kept: Folder of the kept submission, relative to `submissions`; empty while nothing is kept.
         kept_files: Each kept file with its `path` in that folder, `size` and `sha256`.
         kept_note: Why the submission was kept only in part, or not at all.
@@ -30,6 +31,7 @@ class Graded(StoreModel):
     problem: str | None = None
     status: Status | None = None
     limit: str | None = None
+    canary: list[str] = Field(default_factory=list)
     kept: str = ""
     kept_files: list[dict[str, Any]] = Field(default_factory=list)
     kept_note: str | None = None

@@ -20,6 +20,7 @@ from inspect_ai.util import Store
 from evals.edition import capsule_for, open_edition
 from evals.errors import DataMissingError, EvalsError
 from evals.scoring.keep import verify
+from evals.scoring.leak import TRANSCRIPT
 from evals.scoring.outcome import take_report, verdict_score
 from evals.scoring.record import Graded
 from evals.scoring.run_grader import grade_in_child
@@ -83,7 +84,7 @@ def _check_places(log_file: Path, submissions: Path, output: Path) -> None:
 def _register_capsules(log: EvalLog, edition: str | None) -> None:
     """Open the run's edition, so that capsules are found by the hash of their data."""
     told = log.eval.task_args
-    names = ("seed", "difficulty")
+    names = ("seed", "difficulty", "scale", "dims", "biology", "replicas")
     settings: dict[str, Any] = {name: told[name] for name in names if told.get(name) is not None}
     tasks = sorted({str(sample.metadata["task_id"]) for sample in log.samples or []})
     open_edition(edition or str(told.get("edition", "synthetic")), tasks=tasks, **settings)
@@ -106,6 +107,8 @@ async def _regrade_sample(log: EvalLog, sample: EvalSample, submissions: Path) -
         return Regraded(name, sample.epoch, before, None, error.message)
     _mend(sample, record)
     grade = take_report(record, report)
+    said = [place for place in record.canary if place == TRANSCRIPT]
+    record.canary = said + (grade.get("canary") or [])
     record.limit = sample.limit.type if sample.limit else None
     record.status = status_of(
         grade,

@@ -116,6 +116,7 @@ class Report(BaseModel):
     deliverables: Annotated[dict[str, JsonValue], BeforeValidator(_clean)]
     pictures: list[ReportedPicture] = Field(max_length=_MAX_PICTURES)
     error: Annotated[str, BeforeValidator(_clean)] | None
+    canary: Annotated[list[str], BeforeValidator(_clean)] = Field(default=[], max_length=_MAX_ITEMS)
 
     @field_validator("pictures")
     @classmethod

@@ -53,6 +53,7 @@ def make_report() -> Callable[..., dict[str, Any]]:
             "deliverables": {"found": {"masks": ["a.tif"]}, "rejected": [], "missing": []},
             "pictures": [picture()],
             "error": None,
+            "canary": [],
         }
         return report | changes
 

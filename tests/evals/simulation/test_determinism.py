@@ -67,8 +67,12 @@ def test_any_supported_python_makes_the_stored_arrays(
 
 def simulate(task: Path, out: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     what = {"script": str(task / "simulate.py"), "out": str(out), "options": {"seed": SEED}}
-    command = [sys.executable, "-m", "evals.data.simulate_one", json.dumps(what)]
-    return subprocess.Popen(command, env=environment)
+    command = [sys.executable, "-m", "evals.data.simulate_one"]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    with process.stdin as pipe:
+        pipe.write(json.dumps(what).encode())
+    return process
 
 
 def digests(run: Path) -> dict[str, str]:
