@@ -11,6 +11,7 @@ import numpy as np
 from scorers.errors import CapsuleFault, SubmissionFault
 from scorers.files.ahead import ahead
 from scorers.files.labels import LabelPair, reference_planes
+from scorers.graders.outlines import Outlines
 from scorers.metrics.anatomy import Anatomy, anatomy
 from scorers.metrics.boundary import boundary_f1
 from scorers.metrics.instances import (
@@ -22,6 +23,7 @@ from scorers.metrics.instances import (
     match,
     panoptic_quality,
 )
+from scorers.metrics.outline import OutlineCounter
 from scorers.metrics.overlap import Overlap, OverlapCounter, TooManyLabels, overlap
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from scorers.contract import Scalar
     from scorers.files.limits import Limits
     from scorers.files.tree import SubmittedFile
+    from scorers.graders.outlines import Grid
 
 SCORED, MISSING, UNREADABLE = "scored", "missing", "unreadable"
 SHAPE_DIFFERS, REFERENCE_UNREADABLE = "shape differs", "reference unreadable"
@@ -53,6 +56,8 @@ class Comparison:
         Only of scored images, not of volumes.
     note
         The reason in words where it is neither scored nor missing.
+    outlines
+        Of the reference objects, where rows of objects are wanted.
     """
 
     status: str
@@ -61,6 +66,7 @@ class Comparison:
     table: Overlap
     boundary_f1: float | None = None
     note: str | None = None
+    outlines: Outlines | None = None
 
     @cached_property
     def item(self) -> str:
@@ -141,15 +147,19 @@ class Comparison:
             ),
         )
         for name, side, ids, areas, others in sides:
+            off: list[float | None] = [None] * len(ids)
+            if name == "reference" and self.outlines is not None:
+                off = self.outlines.errors(table, self.matching)
             rows = zip(
                 ids.tolist(),
                 side.kind.tolist(),
                 areas.tolist(),
                 side.partner.tolist(),
                 side.iou.tolist(),
+                off,
                 strict=True,
             )
-            for label, kind, area, partner, iou in rows:
+            for label, kind, area, partner, iou, error in rows:
                 if name == "prediction" and kind == "hit":
                     continue
                 yield {
@@ -160,11 +170,18 @@ class Comparison:
                     "area": area,
                     "partner": None if partner < 0 else int(others[partner]),
                     "iou": iou,
+                    "boundary_error_px": error,
+                    "boundary_error_um": self.outlines.um(error) if self.outlines else None,
                 }
 
 
 def compare(
-    prediction: SubmittedFile | None, reference: SubmittedFile, limits: Limits, *, flat: bool
+    prediction: SubmittedFile | None,
+    reference: SubmittedFile,
+    limits: Limits,
+    *,
+    flat: bool,
+    grid: Grid | None = None,
 ) -> Comparison:
     """Compare a prediction, if there is one, with its reference.
 
@@ -176,12 +193,14 @@ def compare(
         Bounds on what is read of the prediction.
     flat
         Whether they are images and not volumes.
+    grid
+        How large a voxel is, where the outlines of objects are wanted.
     """
     try:
         if prediction is None:
             return Comparison(MISSING, reference, None, _alone(reference, limits, flat=flat))
         try:
-            return _compared(prediction, reference, limits, flat=flat)
+            return _compared(prediction, reference, limits, flat=flat, grid=grid)
         except (SubmissionFault, TooManyLabels) as fault:
             table = _alone(reference, limits, flat=flat)
             return Comparison(UNREADABLE, reference, prediction, table, note=str(fault))
@@ -190,10 +209,16 @@ def compare(
 
 
 def _compared(
-    prediction: SubmittedFile, reference: SubmittedFile, limits: Limits, *, flat: bool
+    prediction: SubmittedFile,
+    reference: SubmittedFile,
+    limits: Limits,
+    *,
+    flat: bool,
+    grid: Grid | None,
 ) -> Comparison:
     counter = OverlapCounter(limits.labels)
     edges: float | None = None
+    outline = None if grid is None else OutlineCounter(grid.spacing_px, flat=flat)
     with LabelPair(prediction, reference, limits, flat=flat) as pair:
         shapes = pair.prediction.shape, pair.reference.shape
         if shapes[0] != shapes[1]:
@@ -204,10 +229,17 @@ def _compared(
             arrays = pair.arrays()
             counter.add(*arrays)
             edges = boundary_f1(*arrays)
+            if outline is not None and arrays[1].ndim == 2:
+                outline.add(arrays[1])
         else:
             for planes in ahead(pair.planes()):
                 counter.add(*planes)
-    return Comparison(SCORED, reference, prediction, counter.result(), edges)
+                if outline is not None:
+                    outline.add(planes[1])
+    table, lines = counter.result(), None
+    if grid is not None and outline is not None:
+        lines = Outlines(outline.result(table.reference_ids), grid.voxel(flat=flat), grid.pixel_um)
+    return Comparison(SCORED, reference, prediction, table, edges, outlines=lines)
 
 
 def _alone(reference: SubmittedFile, limits: Limits, *, flat: bool) -> Overlap:

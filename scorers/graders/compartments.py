@@ -31,6 +31,7 @@ from scorers.graders.compartments_files import (
     references,
 )
 from scorers.graders.compartments_strict import judge
+from scorers.graders.outlines import Grid
 from scorers.graders.references import is_flat
 
 if TYPE_CHECKING:
@@ -109,8 +110,9 @@ def _compartment(
     )
     partner = {reference: predictions[index] for index, reference in pairing.pairs}
     flat = is_flat(job)
+    grid = Grid.of(job, flat=flat)
     comparisons = [
-        compare(partner.get(index), reference, job.limits, flat=flat)
+        compare(partner.get(index), reference, job.limits, flat=flat, grid=grid)
         for index, reference in enumerate(known)
     ]
     told: dict[str, Any] = {

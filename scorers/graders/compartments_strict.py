@@ -204,4 +204,6 @@ def _cell_row(
         "area": None,
         "partner": partner,
         "iou": iou,
+        "boundary_error_px": None,
+        "boundary_error_um": None,
     }

@@ -28,6 +28,7 @@ from scorers.graders.comparison import (
 )
 from scorers.graders.instance_files import blank, perfect
 from scorers.graders.instance_pictures import pictures
+from scorers.graders.outlines import Grid
 from scorers.graders.references import MASK_SUFFIXES, is_flat, reference_masks
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def grade(job: Job) -> Result:
         return _nothing_paired(len(predictions), len(references))
     partner = {reference: predictions[index] for index, reference in pairing.pairs}
     flat = is_flat(job)
+    grid = Grid.of(job, flat=flat)
     comparisons = [
-        compare(partner.get(index), reference, job.limits, flat=flat)
+        compare(partner.get(index), reference, job.limits, flat=flat, grid=grid)
         for index, reference in enumerate(references)
     ]
     return _summary(job, comparisons, pairing, len(predictions), flat=flat)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scorers.files.phenotypes import CLASSES
 from scorers.graders.counting_pictures import rest
 from scorers.graders.microglia_pictures import pictures
+from scorers.graders.spacing import pixel_um_of
 from scorers.metrics.classes import (
     class_fractions,
     confusion,
@@ -114,7 +115,7 @@ def judge(
     result.items = [
         _row(frame, table) for frame, table in zip(verdict.frames.tolist(), tables, strict=True)
     ]
-    result.objects = _objects(verdict, _pixel_um(job), job.limits.objects)
+    result.objects = _objects(verdict, pixel_um_of(job), job.limits.objects)
     result.pictures = pictures(verdict, job) if job.draws else []
 
 
@@ -133,7 +134,7 @@ def _metrics(verdict: Verdict, tables: list[NDArray[np.int64]], job: Job) -> dic
     by_class = detected_f1(table)
     right = int(verdict.right.sum())
     labelled = int((verdict.reference.kind >= 0).sum())
-    scale = _pixel_um(job)
+    scale = pixel_um_of(job)
     distance = float(verdict.pairs.distance.mean()) if hits else None
     shares = [
         class_fractions(side.frame, side.kind, len(CLASSES))
@@ -179,12 +180,6 @@ def _chance(verdict: Verdict) -> float:
         for frame in verdict.frames[::step][:_CHANCE_FRAMES].tolist()
     ]
     return round(float(np.mean(values)), 4)
-
-
-def _pixel_um(job: Job) -> float | None:
-    value: Any = job.spec.input.get("pixel_size_um")
-    fit = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-    return float(value) if fit else None
 
 
 def _row(frame: float, table: NDArray[np.int64]) -> dict[str, Scalar]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Spacing = tuple[float, float, float]
 
 KEY = "voxel_size_um"
+PIXEL_KEY = "pixel_size_um"
 _SUFFIXES = frozenset({".tif", ".tiff"})
 # As an instruction says it: "XY (lateral) pixel size: 0.975 µm", "Z (axial) pixel size: 2 µm".
 _IN_WORDS = r"\b{axis}\b[^\n:]{{0,40}}size: {{0,3}}([0-9]{{1,6}}(?:\.[0-9]{{1,6}})?) {{0,3}}[µμu]m"
@@ -44,6 +45,16 @@ def spacing_of(job: Job) -> Spacing | None:
         return size
     folders = [folder for folder in (job.reference_dir, job.input_dir) if folder is not None]
     return _measured(folders, job) or _told(job)
+
+
+def pixel_um_of(job: Job) -> float | None:
+    """Return the width of a pixel in µm that the specification states, or None.
+
+    It stands in `input.pixel_size_um`; what is no number above 0 is as good as nothing.
+    """
+    value: Any = job.spec.input.get(PIXEL_KEY)
+    fit = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+    return float(value) if fit else None
 
 
 def _checked(value: Any) -> Spacing:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scorers.graders.spacing import pixel_um_of
 from scorers.graders.stitching_blocks import grid_of, look_for, take_off_origin
 from scorers.graders.stitching_pictures import pictures
 
@@ -41,7 +42,7 @@ def judge(
     grid = grid_of(job, at.height, at.width)
     planes = look_for(submitted, reference, grid)
     origin = take_off_origin(planes, grid)
-    pixel = _pixel_size(job)
+    pixel = pixel_um_of(job)
     n = sum(len(plane.top) for plane in planes)
     by_channel = [_pooled([p for p in planes if p.channel == c]) for c in range(at.n_channels)]
     known = [share for share in by_channel if share is not None]
@@ -74,12 +75,6 @@ def judge(
 def _pooled(planes: list[Plane]) -> float | None:
     right = [plane.right for plane in planes if len(plane.top)]
     return round(float(np.concatenate(right).mean()), 6) if right else None
-
-
-def _pixel_size(job: Job) -> float | None:
-    value: Any = job.spec.input.get("pixel_size_um")
-    fit = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-    return float(value) if fit else None
 
 
 def _item(plane: Plane, status: str) -> dict[str, Scalar]:

@@ -278,3 +278,20 @@ def test_a_volume_is_pictured_by_projection_and_middle_plane(
     names = [picture.name for picture in grade(volumes, submission).pictures]
 
     assert names == ["thumbnail", "fish_seg projection", "fish_seg middle plane"]
+
+
+def test_rows_of_objects_tell_how_far_their_outlines_lie_off(
+    make_capsule: MakeCapsule, submission: Path
+) -> None:
+    folder = make_capsule()
+    spec = folder / "task_spec.yaml"
+    spec.write_text(spec.read_text("utf-8").replace("input:\n", "input:\n  pixel_size_um: 0.5\n"))
+    y, x = np.indices((90, 90)) - 45
+    for parent, radius in ((folder / "evaluation", 30), (submission, 33)):
+        _write(parent, a=(np.hypot(y, x) <= radius).astype(np.uint16))
+
+    [row] = assess(folder, submission).result.objects
+
+    assert row["kind"] == "hit"
+    assert row["boundary_error_px"] == pytest.approx(3, rel=0.1)
+    assert row["boundary_error_um"] == pytest.approx(row["boundary_error_px"] / 2)
