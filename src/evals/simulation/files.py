@@ -32,11 +32,11 @@ def write_tiff(
     path
         File to write; its folder is made if need be.
     image
-        Whole numbers or float32, axes as `axes` says.
+        Whole numbers or float32, axes as `axes` says; without them (Y, X) or colours (Y, X, 3).
     pixel_um
         Width of a pixel in µm; stored per centimetre, in stacks per µm as ImageJ does.
     axes
-        For stacks: ImageJ's axes in order, such as "ZYX" or "TYX". None: a single plane.
+        For stacks: ImageJ's axes in order, such as "ZYX" or "TYX". None: a single picture.
     spacing_um
         Distance of planes in µm, for stacks with Z.
     frame_interval_s
@@ -55,13 +55,47 @@ def write_tiff(
         path,
         image,
         imagej=axes is not None,
-        photometric="minisblack",
+        photometric="rgb" if axes is None and image.ndim == 3 else "minisblack",
         metadata=metadata,
         software=False,
         datetime=False,
         maxworkers=1,
         **_resolution(pixel_um, in_imagej_units=axes is not None),
         **_deflate(image, compressed),
+    )
+
+
+def write_planes(
+    path: Path, planes: Iterable[NDArray[Any]], *, shape: tuple[int, int, int], dtype: str
+) -> None:
+    """Write a TIFF page by page, so that memory follows one plane, and without any metadata.
+
+    Parameters
+    ----------
+    path
+        File to write; its folder is made if need be.
+    planes
+        As many as `shape` says, taken one after the other.
+    shape
+        Planes, rows, columns.
+    dtype
+        Type of whole numbers of the planes.
+    """
+    import tifffile
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tifffile.imwrite(
+        path,
+        iter(planes),
+        shape=shape,
+        dtype=dtype,
+        photometric="minisblack",
+        metadata=None,
+        software=False,
+        datetime=False,
+        maxworkers=1,
+        compression="zlib",
+        predictor=True,
     )
 
 
@@ -111,6 +145,14 @@ def write_png(path: Path, image: NDArray[np.uint8]) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(image).save(path, format="PNG", compress_level=6)
+
+
+def write_bmp(path: Path, image: NDArray[np.uint8]) -> None:
+    """Write an uncompressed 8-bit BMP, grey (Y, X) or colour (Y, X, 3)."""
+    from PIL import Image
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(image).save(path, format="BMP")
 
 
 def write_table(

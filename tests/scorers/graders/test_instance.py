@@ -285,7 +285,8 @@ def test_rows_of_objects_tell_how_far_their_outlines_lie_off(
 ) -> None:
     folder = make_capsule()
     spec = folder / "task_spec.yaml"
-    spec.write_text(spec.read_text("utf-8").replace("input:\n", "input:\n  pixel_size_um: 0.5\n"))
+    stated = spec.read_text("utf-8").replace("input: {", "input: {pixel_size_um: 0.5, ")
+    spec.write_text(stated, encoding="utf-8")
     y, x = np.indices((90, 90)) - 45
     for parent, radius in ((folder / "evaluation", 30), (submission, 33)):
         _write(parent, a=(np.hypot(y, x) <= radius).astype(np.uint16))
