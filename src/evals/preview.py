@@ -84,7 +84,11 @@ def reference_tiles(capsule: Capsule) -> list[Tile]:
         submission = Path(name)
         family_for(capsule.spec, capsule.rubric).perfect(job_for(capsule, submission), submission)
         pictures = grade(capsule.path, submission).pictures
-    return [Tile(_decoded(picture.data), picture.caption) for picture in pictures[:_TILES]]
+    # The thumbnail often is a small copy of an overlay with the same caption.
+    by_caption = {
+        picture.caption: Tile(_decoded(picture.data), picture.caption) for picture in pictures
+    }
+    return list(by_caption.values())[:_TILES]
 
 
 def _look(path: Path, root: Path, share: float) -> Tile:
