@@ -9,7 +9,7 @@ doi:10.1016/j.media.2011.12.006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,11 @@ class PhaseContrast:
     halo_px: tuple[float, float] = (4.5, 15.0)
     grey: float = 120.0
     wavelength_um: float = 0.55
+
+    def defocused(self, blur_px: float) -> PhaseContrast:
+        """Return the microscope with its focus off by so much more blur (sigma)."""
+        psf_px = float(quantise(np.sqrt(self.psf_px**2 + blur_px**2), 2.0**-6))
+        return replace(self, psf_px=psf_px) if blur_px else self
 
     def intensity(self, thickness_px: Image) -> Image:
         """Return the light behind cells of a given thickness, 1 in the empty field.
