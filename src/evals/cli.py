@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+from evals.calibration.command import calibrate
 from evals.errors import EvalsError
 
 if TYPE_CHECKING:
@@ -185,6 +186,9 @@ def preview(
         path = output / f"{name}.jpg"
         draw(capsule, path)
         typer.echo(str(path))
+
+
+app.command()(calibrate)
 
 
 @app.command()

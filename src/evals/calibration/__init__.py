@@ -1,0 +1,1 @@
+"""What scores are worth: reference agents and damaged references over seeds and difficulties."""
