@@ -96,15 +96,18 @@ def test_the_capsule_is_small(made: Made) -> None:
 
 
 def test_difficulty_takes_light_focus_and_contrast(simulate: ModuleType) -> None:
-    steps = [simulate.microscope(difficulty) for difficulty in (0.0, 0.5, 1.0)]
+    views = [simulate.watch(difficulty) for difficulty in (0.0, 0.5, 1.0)]
+    steps = [view.optics for view in views]
     assert [s.photons for s in steps] == sorted((s.photons for s in steps), reverse=True)
     assert [s.index_step for s in steps] == sorted((s.index_step for s in steps), reverse=True)
     assert [s.psf_px for s in steps] == sorted(s.psf_px for s in steps)
+    assert [view.interval_min for view in views] == [1, 1, 5]
+    assert [view.crowding for view in views] == [1.0, 1.0, 1.5]
 
 
 def test_a_volume_is_refused(simulate: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="dims must be None or '2D', got '3D'"):
-        simulate.simulate(tmp_path, seed=0, dims="3D")
+    with pytest.raises(ValueError, match="dims must be None, '2dt' or '2d', got '3d'"):
+        simulate.simulate(tmp_path, seed=0, dims="3d")
 
 
 def test_the_reference_scores_one(made: Made) -> None:
@@ -138,5 +141,6 @@ def test_the_solution_leaves_figures_and_methods(made: Made) -> None:
         "overlay_tracks.png",
         "lineage_tree.png",
         "growth.png",
+        "robustness.png",
     }
     assert "laptrack" in (folder / "methods.md").read_text(encoding="utf-8")

@@ -92,9 +92,9 @@ def test_another_seed_names_other_samples(simulate: ModuleType) -> None:
     assert simulate.sample_id(1, 0) != simulate.sample_id(1, 1)
 
 
-def test_a_plane_is_refused(simulate: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="dims must be None or '3D', got '2D'"):
-        simulate.simulate(tmp_path, seed=0, dims="2D")
+def test_a_movie_is_refused(simulate: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="dims must be None, '3d' or '2d', got '2dt'"):
+        simulate.simulate(tmp_path, seed=0, dims="2dt")
 
 
 def test_the_reference_scores_one(made: Made) -> None:

@@ -55,6 +55,8 @@ class Imaging:
         Full widths at half maximum of the PSF, axial and lateral.
     counts
         Grey levels per photon of the 8-bit export.
+    step
+        The focus stops at every so many planes of the tissue's grid.
     """
 
     photons: float
@@ -63,6 +65,7 @@ class Imaging:
     background: float = 0.4
     fwhm_um: tuple[float, float] = (0.4, 0.14)
     counts: float = 4.0
+    step: int = 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def stain(
 def image_slabs(
     cells: Cells, dye: Dye, imaging: Imaging, rng: np.random.Generator, planes: int = 8
 ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.uint16]]]:
-    """Record a stack from top to bottom, a slab of planes at a time.
+    """Record a stack from top to bottom, a slab of the tissue's planes at a time.
 
     Parameters
     ----------
@@ -127,13 +130,15 @@ def image_slabs(
     Yields
     ------
     tuple
-        8-bit image and reference labels (0: outside the tissue), both (Z, Y, X).
+        8-bit image and reference labels (0: outside the tissue), both (Z, Y, X), of the planes
+        that the focus stops at.
     """
     total = cells.tissue.shape[0]
     for start in range(0, total, planes):
         slab = cut_slab(cells, start, min(start + planes, total))
         labels, photons = expose(cells, dye, imaging, slab, start)
-        yield _export(photons, imaging, rng), labels
+        stops = slice(-start % imaging.step, None, imaging.step)
+        yield _export(photons[stops], imaging, rng), labels[stops]
 
 
 def expose(

@@ -58,6 +58,56 @@ def write_ome_movie(
     )
 
 
+def write_hyperstack(
+    path: Path,
+    pages: Iterable[NDArray[Any]],
+    *,
+    shape: tuple[int, ...],
+    axes: str,
+    dtype: str,
+    pixel_um: float,
+    spacing_um: float | None = None,
+    frame_interval_s: float | None = None,
+) -> None:
+    """Write an ImageJ hyperstack page by page, deflated as far as it goes.
+
+    Counts of a few photons are deflated better as they are than as differences.
+
+    Parameters
+    ----------
+    path
+        File to write.
+    pages
+        Planes (Y, X) in the order of `axes`.
+    shape, axes
+        Of the whole, such as "TZCYX".
+    dtype
+        "uint8" or "uint16".
+    pixel_um, spacing_um, frame_interval_s
+        Width of a pixel, distance of planes (None without Z), time between frames (None without T).
+    """
+    import tifffile
+
+    metadata = {"axes": axes, "spacing": spacing_um, "finterval": frame_interval_s, "unit": "um"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tifffile.imwrite(
+        path,
+        iter(pages),
+        shape=shape,
+        dtype=dtype,
+        imagej=True,
+        photometric="minisblack",
+        metadata={key: value for key, value in metadata.items() if value is not None},
+        resolution=(1 / pixel_um, 1 / pixel_um),
+        resolutionunit="NONE",
+        software=False,
+        datetime=False,
+        maxworkers=1,
+        compression="zlib",
+        compressionargs={"level": 9},
+    )
+
+
 class PackedFrames:
     """Frames kept deflated until they are wanted: labels shrink to a hundredth."""
 

@@ -93,7 +93,7 @@ def files(run: Path) -> dict[str, Path]:
 
 def read(path: Path) -> np.ndarray:
     """Decode an image; anything else stays bytes."""
-    if path.suffix in (".tif", ".tiff"):
+    if path.suffix in (".tif", ".tiff", ".lsm"):
         return tifffile.imread(path)
     if path.suffix == ".png":
         return np.asarray(Image.open(path))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-
-import pytest
+from typing import TYPE_CHECKING
 
 from evals.simulation.progress import tracked
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_each_step_is_told_to_whoever_listens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -26,26 +27,35 @@ import matplotlib.pyplot as plt
 # Used where a file carries no voxel size.
 VOXEL_UM = (0.225, 0.099, 0.099)
 SEED_HEIGHT_UM = 0.25
-SMALLEST_UM3 = 8.0
+SMALLEST_UM3, SMALLEST_UM2 = 8.0, 1.5
 
 
 @dataclass(frozen=True)
 class Stack:
-    """An image as recorded, and binned twofold in the plane to nearly cubic voxels."""
+    """An image as recorded (a single plane has one of them), and on nearly cubic voxels.
+
+    `even` is binned twofold in the plane; where planes lie far apart, more are put between them.
+    """
 
     name: str
     image: np.ndarray
-    binned: np.ndarray
+    even: np.ndarray
     voxel_um: np.ndarray
+    between: int
 
     @property
-    def binned_um(self) -> np.ndarray:
-        """Voxel size after binning."""
-        return self.voxel_um * (1, 2, 2)
+    def even_um(self) -> np.ndarray:
+        """Size of a nearly cubic voxel."""
+        return self.voxel_um / (self.between, 0.5, 0.5)
+
+    @property
+    def flat(self) -> bool:
+        """Whether there is but one plane."""
+        return len(self.image) == 1
 
 
 def load(path: Path) -> Stack:
-    """Read a stack (Z, Y, X) and its voxel size."""
+    """Read a stack (Z, Y, X) or a plane (Y, X) and its voxel size."""
     with tifffile.TiffFile(path) as tif:
         image = tif.asarray()
         spacing = (tif.imagej_metadata or {}).get("spacing", VOXEL_UM[0])
@@ -55,17 +65,25 @@ def load(path: Path) -> Stack:
             count, length = tags["XResolution"].value
             # ImageJ counts pixels per µm and names no TIFF unit; else it is the centimetre.
             pixel = (1e4 if tags["ResolutionUnit"].value == 3 else 1) * length / count
+    image = image if image.ndim == 3 else image[None]
     even = image[:, : image.shape[1] // 2 * 2, : image.shape[2] // 2 * 2].astype(np.float32)
-    binned = (even[:, ::2] + even[:, 1::2]) / 2
-    binned = (binned[..., ::2] + binned[..., 1::2]) / 2
-    return Stack(path.stem, image, binned, np.array([spacing, pixel, pixel]))
+    even = (even[:, ::2] + even[:, 1::2]) / 2
+    even = (even[..., ::2] + even[..., 1::2]) / 2
+    between = max(1, round(spacing / VOXEL_UM[0]))
+    if between > 1:
+        shares = np.arange(between, dtype=np.float32)[:, None, None] / between
+        steps = [low + shares * (high - low) for low, high in pairwise(even)]
+        even = np.concatenate([*steps, even[-1:]])
+    return Stack(path.stem, image, even, np.array([spacing, pixel, pixel]), between)
 
 
 def flatten_depth(stack: Stack) -> tuple[np.ndarray, float]:
     """Undo the fading with depth by an exponential fitted to the bright voxels of each plane."""
-    image = ndi.median_filter(stack.binned, 3)
+    image = ndi.median_filter(stack.even, 3)
+    if stack.flat:
+        return image, np.inf
     bright = np.percentile(image, 99, axis=(1, 2))
-    depth = np.arange(len(image)) * stack.binned_um[0]
+    depth = np.arange(len(image)) * stack.even_um[0]
     used = bright > 0.25 * bright.max()
     slope = min(np.polyfit(depth[used], np.log(bright[used]), 1)[0], 0.0)
     return image * np.exp(-slope * depth).astype(np.float32)[:, None, None], -1 / (slope or -1e-3)
@@ -76,13 +94,13 @@ def segment(stack: Stack) -> tuple[np.ndarray, float]:
     flat, decay_um = flatten_depth(stack)
     ridge = ndi.gaussian_filter(flat, 0.8)
     walls = ridge > threshold_otsu(ridge[ridge > np.median(ridge)])
-    walls |= ridge > 1.25 * ndi.gaussian_filter(ridge, 1.5 / stack.binned_um) + 4
-    depth = ndi.distance_transform_edt(~walls, sampling=stack.binned_um)
-    depth = ndi.gaussian_filter(depth, 0.3 / stack.binned_um).astype(np.float32)
+    walls |= ridge > 1.25 * ndi.gaussian_filter(ridge, 1.5 / stack.even_um) + 4
+    depth = ndi.distance_transform_edt(~walls, sampling=stack.even_um)
+    depth = ndi.gaussian_filter(depth, 0.3 / stack.even_um).astype(np.float32)
     seeds = components(h_maxima(np.pad(depth, 1), SEED_HEIGHT_UM)[1:-1, 1:-1, 1:-1])
     # Everything far outside is one region: the one that the walls' cage shuts out.
-    outside = watershed(ridge - 2 * depth, seeds)
-    labels = drop_background(outside, stack)
+    regions = watershed(ridge - 2 * depth, seeds)
+    labels = drop_background(regions, stack)[:: stack.between]
     full = np.zeros(stack.image.shape, np.uint16)
     wide = labels.repeat(2, axis=1).repeat(2, axis=2)
     full[:, : wide.shape[1], : wide.shape[2]] = wide
@@ -90,10 +108,13 @@ def segment(stack: Stack) -> tuple[np.ndarray, float]:
 
 
 def drop_background(labels: np.ndarray, stack: Stack) -> np.ndarray:
-    """Remove regions at the stack's faces and fragments, and number the rest from 1."""
-    size = np.bincount(labels.ravel()) * stack.binned_um.prod()
-    keep = size >= SMALLEST_UM3
-    for axis in range(3):
+    """Remove regions at the image's faces and fragments, and number the rest from 1."""
+    size = np.bincount(labels.ravel())
+    if stack.flat:
+        keep = size * stack.even_um[1:].prod() >= SMALLEST_UM2
+    else:
+        keep = size * stack.even_um.prod() >= SMALLEST_UM3
+    for axis in (1, 2) if stack.flat else (0, 1, 2):
         for face in (0, -1):
             keep[np.unique(np.take(labels, face, axis=axis))] = False
     keep[0] = False
@@ -122,7 +143,7 @@ def measure_cell(
     far = apart[np.argmax((apart**2).sum(axis=1))]
     reach = float(np.sqrt((far**2).sum()))
     coarse = np.pad(ndi.gaussian_filter(mask[:, ::2, ::2].astype(np.float32), 0.7), 2)
-    corners, faces, _, _ = marching_cubes(coarse, 0.5, spacing=tuple(stack.binned_um))
+    corners, faces, _, _ = marching_cubes(coarse, 0.5, spacing=tuple(stack.even_um))
     area = float(mesh_surface_area(corners, faces))
     z, y, x = centre + [part.start for part in box]
     return {
@@ -241,8 +262,8 @@ def describe(table: pd.DataFrame, decays: list[float], stack: Stack) -> str:
     """Fill in the methods text."""
     volume = table["volume_um3"]
     return METHODS.format(
-        z=stack.binned_um[0],
-        y=stack.binned_um[1],
+        z=stack.even_um[0],
+        y=stack.even_um[1],
         decays=", ".join(f"{decay:.0f}" for decay in decays),
         height=SEED_HEIGHT_UM,
         smallest=SMALLEST_UM3,
