@@ -31,7 +31,12 @@ def flat_mask(stack: Stack) -> tuple[tuple[int, ...], Planes]:
 
 
 def volume_mask(stack: Stack) -> tuple[tuple[int, ...], Planes]:
-    """Read a volume: of four axes, the last of 3 or 4, the brightest colour."""
+    """Read a volume: of four axes, the last of 3 or 4, the brightest colour.
+
+    An image of two axes is a volume of one plane.
+    """
+    if len(stack.shape) == 2:
+        return (1, *stack.shape), stack.planes()
     if len(stack.shape) != 4 or stack.shape[-1] not in _COLOURS:
         return stack.shape, stack.planes()
     planes = (plane.max(axis=-1) for plane in stack.asarray())

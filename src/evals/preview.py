@@ -53,7 +53,8 @@ def input_tiles(folder: Path) -> list[Tile]:
     from evals.harness.viewing.opening import FLAT, STACKED
 
     kinds = {*FLAT, *STACKED}
-    images = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in kinds]
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    images = [path for path in files if path.suffix.lower() in kinds]
     by_folder = [list(group) for _, group in groupby(images, key=lambda path: path.parent)]
     if len(images) == 1:
         wanted = [(images[0], share) for share in (0.02, 0.35, 0.68, 1.0)]
@@ -138,4 +139,4 @@ def _parts(figure: Any, count: int) -> Iterator[Any]:
 def _wrapped(caption: str) -> str:
     import textwrap
 
-    return "\n".join(textwrap.fill(line, 60) for line in caption.splitlines()[:3])
+    return "\n".join(textwrap.fill(line, 46) for line in caption.splitlines()[:3])

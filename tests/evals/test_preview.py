@@ -55,12 +55,13 @@ def test_the_only_file_is_shown_at_places_from_its_first_to_its_last_plane(tmp_p
 
 
 def test_each_folder_of_an_input_is_shown(tmp_path: Path) -> None:
-    for folder in ("a", "b", "c"):
+    # A folder may be called like an image.
+    for folder in ("a", "b.tif", "c"):
         (tmp_path / folder).mkdir()
         for name in ("1.png", "2.png"):
             Image.new("L", (30, 30), 90).save(tmp_path / folder / name)
     captions = [tile.caption for tile in input_tiles(tmp_path)]
-    assert captions == ["a/1.png", "b/1.png", "c/1.png"]
+    assert captions == ["a/1.png", "b.tif/1.png", "c/1.png"]
 
 
 def test_entries_are_spread_from_first_to_last() -> None:

@@ -111,7 +111,9 @@ def primordium(size: Size, imaging: Imaging, seed: int, number: int) -> Planes:
     tissue = grow_tissue(stream(seed, number, 0), size.shape, VOXEL_UM)
     cells = place_cells(tissue, stream(seed, number, 1), volume_um3=size.cell_um3)
     dye = stain(cells, stream(seed, number, 2))
-    for images, labels in image_slabs(cells, dye, imaging, stream(seed, number, 3)):
+    noise = stream(seed, number, 3)
+    slab = min(8, 2_000_000 // (size.shape[1] * size.shape[2]))
+    for images, labels in image_slabs(cells, dye, imaging, noise, slab):
         yield from zip(images, labels, strict=True)
 
 

@@ -1,6 +1,7 @@
-"""Segment membrane-labelled cells in 3D stacks and measure their shapes, the classical way.
+"""Segment membrane-labelled cells in 3D stacks or single planes and measure them, classically.
 
-Usage: python solve.py INPUT_DIR OUTPUT_DIR
+Usage: python solve.py INPUT_DIR OUTPUT_DIR. A file (Y, X) is a plane, and its cells' sections are
+found in it alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tifffile
 from scipy import ndimage as ndi
 from skimage.filters import threshold_otsu
 from skimage.measure import label as components
-from skimage.measure import marching_cubes, mesh_surface_area
+from skimage.measure import marching_cubes, mesh_surface_area, regionprops_table
 from skimage.morphology import h_maxima
 from skimage.segmentation import find_boundaries, watershed
 
@@ -26,8 +27,9 @@ import matplotlib.pyplot as plt
 
 # Used where a file carries no voxel size.
 VOXEL_UM = (0.225, 0.099, 0.099)
-SEED_HEIGHT_UM = 0.25
+SEED_HEIGHT_UM = 0.15
 SMALLEST_UM3, SMALLEST_UM2 = 8.0, 1.5
+WALL_CONTRAST = 1.6
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ def segment(stack: Stack) -> tuple[np.ndarray, float]:
     flat, decay_um = flatten_depth(stack)
     ridge = ndi.gaussian_filter(flat, 0.8)
     walls = ridge > threshold_otsu(ridge[ridge > np.median(ridge)])
-    walls |= ridge > 1.25 * ndi.gaussian_filter(ridge, 1.5 / stack.even_um) + 4
+    # Weak walls: sheets that outshine what lies within half a micrometre by more than the noise.
+    around = np.array((0.0 if stack.flat else 0.4, 0.5, 0.5)) / stack.even_um
+    thin = ridge - ndi.gaussian_filter(flat, around)
+    walls |= thin > WALL_CONTRAST * 1.4826 * np.median(np.abs(thin[ridge > np.median(ridge)]))
     depth = ndi.distance_transform_edt(~walls, sampling=stack.even_um)
     depth = ndi.gaussian_filter(depth, 0.3 / stack.even_um).astype(np.float32)
     seeds = components(h_maxima(np.pad(depth, 1), SEED_HEIGHT_UM)[1:-1, 1:-1, 1:-1])
@@ -124,11 +129,34 @@ def drop_background(labels: np.ndarray, stack: Stack) -> np.ndarray:
 
 def measure(labels: np.ndarray, stack: Stack) -> pd.DataFrame:
     """Measure every cell; lengths in µm, centroids in pixels of the original stack."""
+    if stack.flat:
+        return measure_sections(labels[0], stack)
     rows = []
     for cell, box in enumerate(ndi.find_objects(labels), start=1):
         if box is not None:
             rows.append(measure_cell(labels[box] == cell, box, cell, stack))
     return pd.DataFrame(rows)
+
+
+def measure_sections(labels: np.ndarray, stack: Stack) -> pd.DataFrame:
+    """Measure the sections of one plane."""
+    pixel = stack.voxel_um[2]
+    kinds = ("label", "centroid", "area", "perimeter", "axis_major_length", "axis_minor_length")
+    shape = pd.DataFrame(regionprops_table(labels, properties=kinds))
+    return pd.DataFrame(
+        {
+            "sample_id": stack.name.split("_")[0],
+            "image": stack.name,
+            "cell_id": shape["label"],
+            "centroid_x": shape["centroid-1"],
+            "centroid_y": shape["centroid-0"],
+            "area_um2": shape["area"] * pixel**2,
+            "perimeter_um": shape["perimeter"] * pixel,
+            "circularity": 4 * np.pi * shape["area"] / shape["perimeter"] ** 2,
+            "aspect_ratio": shape["axis_major_length"] / shape["axis_minor_length"],
+            "longest_axis_um": shape["axis_major_length"] * pixel,
+        }
+    )
 
 
 def measure_cell(
@@ -188,44 +216,50 @@ def colours(labels: np.ndarray) -> np.ndarray:
 def draw_views(stack: Stack, labels: np.ndarray, path: Path) -> None:
     """Show projections and central sections along all three axes with the cells' outlines."""
     middle = [size // 2 for size in labels.shape]
-    steps = stack.voxel_um
-    views = [
-        ("XY", 0, steps[1], steps[2]),
-        ("XZ", 1, steps[0], steps[2]),
-        ("YZ", 2, steps[0], steps[1]),
-    ]
-    figure, axes = plt.subplots(3, 3, figsize=(13, 8.5), layout="tight")
-    for row, (title, axis, down, right) in enumerate(views):
+    names = ("XY",) if stack.flat else ("XY", "XZ", "YZ")
+    figure, axes = plt.subplots(
+        len(names), 3, figsize=(13, 2 + 2.2 * len(names)), layout="tight", squeeze=False
+    )
+    for axis, (row, title) in enumerate(zip(axes, names, strict=True)):
+        down, right = np.delete(stack.voxel_um, axis)
         section, cut = (np.take(a, middle[axis], axis=axis) for a in (stack.image, labels))
         extent = (0, section.shape[1] * right, section.shape[0] * down, 0)
-        outlined = np.repeat(section[..., None], 3, axis=-1)
-        rim = find_boundaries(cut, mode="inner")
-        outlined[rim] = colours(cut)[rim]
         panels = {
-            "maximum projection": stack.image.max(axis=axis),
-            "middle section with outlines": outlined,
+            "as recorded" if stack.flat else "maximum projection": stack.image.max(axis=axis),
+            "outlines" if stack.flat else "middle section with outlines": outlined(section, cut),
             "labels": colours(cut),
         }
-        for axis_, (text, picture) in zip(axes[row], panels.items(), strict=True):
-            axis_.imshow(picture, cmap="gray", extent=extent, interpolation="nearest")
-            axis_.set_title(f"{title}, {text}")
-        for axis_ in axes[row]:
-            axis_.set(xlabel=f"{title[0].lower()} (µm)", ylabel=f"{title[1].lower()} (µm)")
-            axis_.plot([1, 6], [extent[2] - 0.8] * 2, color="white", lw=3)
-            axis_.text(3.5, extent[2] - 1.2, "5 µm", color="white", ha="center", va="bottom")
+        for panel, (text, picture) in zip(row, panels.items(), strict=True):
+            panel.imshow(picture, cmap="gray", extent=extent, interpolation="nearest")
+            panel.set_title(f"{title}, {text}")
+            panel.set(xlabel=f"{title[0].lower()} (µm)", ylabel=f"{title[1].lower()} (µm)")
+            panel.plot([1, 6], [extent[2] - 0.8] * 2, color="white", lw=3)
+            panel.text(3.5, extent[2] - 1.2, "5 µm", color="white", ha="center", va="bottom")
     figure.suptitle(f"{stack.name}: {labels.max()} cells")
     figure.savefig(path, dpi=90)
     plt.close(figure)
+
+
+def outlined(section: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    """Return a section with its cells' outlines, each in its own colour."""
+    picture = np.repeat(section[..., None], 3, axis=-1)
+    rim = find_boundaries(cut, mode="inner")
+    picture[rim] = colours(cut)[rim]
+    return picture
 
 
 def draw_distributions(table: pd.DataFrame, path: Path) -> None:
     """Plot the distributions of four shape features, one colour a sample."""
     features = {
         "volume_um3": "volume (µm³)",
+        "area_um2": "area (µm²)",
         "sphericity": "sphericity",
+        "circularity": "circularity",
         "aspect_ratio": "aspect ratio",
         "longest_extension_um": "longest extension (µm)",
+        "longest_axis_um": "longest axis (µm)",
     }
+    features = {column: text for column, text in features.items() if column in table}
     figure, axes = plt.subplots(1, 4, figsize=(15, 4), constrained_layout=True)
     for axis, (column, text) in zip(axes, features.items(), strict=True):
         edges = np.histogram_bin_edges(table[column], 14)
@@ -239,58 +273,91 @@ def draw_distributions(table: pd.DataFrame, path: Path) -> None:
 
 METHODS = """# Methods
 
-Each stack was binned twofold in x and y (voxels of {z:.3f} x {y:.3f} x {y:.3f} µm, nearly cubic).
+Each image was binned twofold in x and y (pixels of {y:.3f} µm). {depth}
 
-1. Median filter (3 x 3 x 3); fading with depth corrected by an exponential fitted to the 99th
-   percentile of each plane (decay lengths: {decays} µm).
-2. Walls: Otsu's threshold of the smoothed stack, or brighter than the surroundings within 1.5 µm.
+1. Median filter (3 pixels wide).{fading}
+2. Walls: Otsu's threshold of the smoothed image, or brighter than the surroundings within 0.5 µm
+   by {contrast} times the noise.
 3. Seeds: maxima of the distance to the walls that rise {height} µm above their saddle (h-maxima),
-   distances in µm so that the longer z step counts.
-4. Seeded watershed; regions that reach a face of the stack are background; cells
-   below {smallest} µm³ are dropped. Labels brought back to the original grid.
-5. Shapes: volume from voxels; area from marching cubes; axes of the ellipsoid with the same second
-   moments; sphericity = pi^(1/3) (6 V)^(2/3) / A; roundness = 1 - mean relative distance of the
-   surface from that ellipsoid.
+   distances in µm.
+4. Seeded watershed; regions that reach a face of the image are background; cells below
+   {smallest} are dropped. Labels brought back to the original grid.
+5. Shapes: {shapes}.
 
-Result: {cells} cells in {stacks} stacks; median volume {volume:.0f} µm³, median sphericity
-{sphericity:.2f}. Cells above twice the median volume, possibly merged: {large}; below a third,
-possibly split: {small}. Look at those first. Nothing here was compared with a reference.
+Result: {cells} cells in {images} images; median {size} {median:.0f} {unit}, median aspect ratio
+{aspect:.2f}. Cells above twice the median {size}, possibly merged: {large}; below a third, possibly
+split: {small}. Look at those first. Nothing here was compared with a reference.
 """
+
+IN_3D = {
+    "shapes": "volume from voxels; area from marching cubes; axes of the ellipsoid with the same\n"
+    "   second moments; sphericity = pi^(1/3) (6 V)^(2/3) / A; roundness = 1 - mean relative\n"
+    "   distance of the surface from that ellipsoid",
+    "size": "volume",
+    "unit": "µm³",
+    "smallest": f"{SMALLEST_UM3:g} µm³",
+}
+IN_2D = {
+    "shapes": "area from pixels; perimeter; axes of the ellipse with the same second moments;\n"
+    "   circularity = 4 pi A / P^2",
+    "size": "area",
+    "unit": "µm²",
+    "smallest": f"{SMALLEST_UM2:g} µm²",
+    "depth": "Every plane was taken by itself.",
+    "fading": "",
+}
 
 
 def describe(table: pd.DataFrame, decays: list[float], stack: Stack) -> str:
     """Fill in the methods text."""
-    volume = table["volume_um3"]
+    words = dict(IN_2D) if stack.flat else dict(IN_3D)
+    if not stack.flat:
+        words["depth"] = (
+            f"Planes lie {stack.voxel_um[0]:.3f} µm apart; voxels of {stack.even_um[0]:.3f} µm "
+            "depth\nwere made from them"
+            + (", by linear interpolation." if stack.between > 1 else " as they are.")
+        )
+        lengths = ", ".join(f"{decay:.0f}" for decay in decays)
+        words["fading"] = (
+            " Fading with depth corrected by an exponential fitted to the 99th\n"
+            f"   percentile of each plane (decay lengths: {lengths} µm)."
+        )
+    size = table["area_um2" if stack.flat else "volume_um3"]
     return METHODS.format(
-        z=stack.even_um[0],
+        **words,
         y=stack.even_um[1],
-        decays=", ".join(f"{decay:.0f}" for decay in decays),
         height=SEED_HEIGHT_UM,
-        smallest=SMALLEST_UM3,
+        contrast=WALL_CONTRAST,
         cells=len(table),
-        stacks=len(decays),
-        volume=volume.median(),
-        sphericity=table["sphericity"].median(),
-        large=int((volume > 2 * volume.median()).sum()),
-        small=int((volume < volume.median() / 3).sum()),
+        images=len(decays),
+        median=size.median(),
+        aspect=table["aspect_ratio"].median(),
+        large=int((size > 2 * size.median()).sum()),
+        small=int((size < size.median() / 3).sum()),
+    )
+
+
+def save(path: Path, labels: np.ndarray, stack: Stack) -> None:
+    """Write labels as wide and as deep as the image, with its voxel size."""
+    metadata = {"axes": "ZYX", "spacing": float(stack.voxel_um[0]), "unit": "um"}
+    tifffile.imwrite(
+        path,
+        labels[0] if stack.flat else labels,
+        imagej=True,
+        compression="zlib",
+        resolution=(1 / stack.voxel_um[2], 1 / stack.voxel_um[1]),
+        metadata={"axes": "YX", "unit": "um"} if stack.flat else metadata,
     )
 
 
 def main(input_dir: Path, output_dir: Path) -> None:
-    """Segment and measure every stack; write labels, table, figures and methods."""
+    """Segment and measure every image; write labels, table, figures and methods."""
     output_dir.mkdir(parents=True, exist_ok=True)
     tables, decays = [], []
     for path in sorted(input_dir.glob("*.tif")):
         stack = load(path)
         labels, decay_um = segment(stack)
-        tifffile.imwrite(
-            output_dir / f"{stack.name}_seg.tif",
-            labels,
-            imagej=True,
-            compression="zlib",
-            resolution=(1 / stack.voxel_um[2], 1 / stack.voxel_um[1]),
-            metadata={"axes": "ZYX", "spacing": float(stack.voxel_um[0]), "unit": "um"},
-        )
+        save(output_dir / f"{stack.name}_seg.tif", labels, stack)
         draw_views(stack, labels, output_dir / f"{stack.name}_views.png")
         tables.append(measure(labels, stack))
         decays.append(decay_um)

@@ -289,7 +289,7 @@ Input: {name}, {frames} frames of {rows} x {columns} pixels, 8-bit, {pixel} µm 
    {width:.2f} µm, the usual one of the species: thresholds find cells too narrow in phase contrast.
 """
 
-TRACKING = """2. Tracking: linear assignment (laptrack) from frame to frame, 1 - IoU as cost (cutoff 0.85),
+TRACKING = """2. Tracking: linear assignment (laptrack) between frames by 1 - IoU (cutoff 0.85),
    splits by the share of a daughter that lies on its mother (at least 0.4), no gap closing.
 3. Output in the Cell Tracking Challenge format: label = track, frames from 0, both ends inclusive;
    both daughters of a division have new tracks that start one frame after the mother's end.
