@@ -176,7 +176,7 @@ def picture(
     stains, uptake = stain(scene.nuclei, scene.dissolved, scene.droplets, optics, *key, 3)
     stack = np.zeros((optics.shape[0], 2, *optics.shape[1:]), np.uint16)
     place = scene.droplets.place_um
-    inside = ((place >= 0) & (place < optics.size_um)).all(axis=1)
+    inside = np.all((place >= 0) & (place < optics.size_um), axis=1)
     drops = scene.droplets.take(inside)
     for channel in range(2):
         focused = focus(stains.pop(0), optics)
@@ -207,7 +207,7 @@ def picture(
 def projected(stack: NDArray[Any], optics: Optics) -> NDArray[Any]:
     """Return the brightest of the planes in focus, the middle ones, as a stack of one plane."""
     middle, reach = len(stack) // 2, round(IN_FOCUS_UM / optics.voxel_um[0])
-    return stack[middle - reach : middle + reach + 1].max(axis=0, keepdims=True)
+    return np.asarray(stack[middle - reach : middle + reach + 1].max(axis=0, keepdims=True))
 
 
 def nucleus_rows(

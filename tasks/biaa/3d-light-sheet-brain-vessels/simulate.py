@@ -6,11 +6,11 @@ thickens the sheet towards the sides, deepens its shadows and strews grains of d
 their stain stay as they are.
 
 The reference holds all of a vessel, wall and lumen, up to the faces of the stack. No vessel is
-stained by less than 0.6 of the average, and at difficulty 1 a filter as long as a vessel is wide
-still finds such a one in the darkest corner: there is none that cannot be seen. Grains are no
-vessels.
+stained by less than 0.6 of the average; even at difficulty 1, 19 of 20 places in the middle of
+vessels outshine what is round them by three standard deviations of the noise, once smoothed over
+the width of a capillary. Grains are no vessels.
 
-As images (`dims="2d"`) the same stacks are cut in slabs 16 µm thick, each projected at its
+As images (`dims="2d"`) the same stacks are cut in slabs 40 µm thick, each projected at its
 brightest after the noise.
 """
 

@@ -290,7 +290,7 @@ def draw(found: Found, path: Path) -> None:
             panel.text(15, extent[2] - 7, "20 µm", color="white", ha="center", va="bottom")
         cover = np.ma.masked_equal(pictures[2].astype(float), 0)
         row[2].imshow(cover, cmap="autumn", extent=extent, alpha=0.45, vmin=0, vmax=1)
-    figure.suptitle(f"{found.name}: maximum projections; vessels found in red")
+    figure.suptitle(f"{found.name}: maximum projections; vessels found in yellow")
     figure.tight_layout()
     figure.savefig(path, dpi=80)
     plt.close(figure)
