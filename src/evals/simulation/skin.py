@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _FINE = 2.0**-12
 _THICKNESS_UM = 2.2
 _CELL_UM2 = 60.0
+_PAIRS = 4_000_000  # places times cells that are compared at once
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,14 @@ def _borders(tissue: Tissue, rng: np.random.Generator, y: Grid, x: Grid) -> Grid
     size = np.array(tissue.shape[1:]) * np.array(tissue.voxel_um[1:])
     count = max(3, round(float(size.prod()) / _CELL_UM2))
     seeds = quantise(rng.random((count, 2)) * (size + 6) - 3, _FINE).astype(np.float32)
+    # In strips of rows, as every place is compared with every cell.
+    strip = max(1, _PAIRS // (count * x.shape[1]))
+    parts = [_gaps(seeds, y[at : at + strip], x) for at in range(0, len(y), strip)]
+    return np.concatenate(parts)
+
+
+def _gaps(seeds: Grid, y: Grid, x: Grid) -> Grid:
+    """Squared distance from each place to the wall between the two nearest of some seeds."""
     squared = np.stack([(y - row) ** 2 + (x - column) ** 2 for row, column in seeds])
     first, second = np.argpartition(squared, (0, 1), axis=0)[:2]
     near, next_near = (

@@ -26,6 +26,7 @@ from evals.simulation import (
     write_table,
     write_tiff,
 )
+from evals.simulation.progress import tracked
 from evals.simulation.scatter import keep_apart, thomas_points
 from evals.simulation.shapes import Blobs, deposit, draw_blobs, rasterise
 from evals.simulation.texture import bent_lines, debris, illumination, smooth_noise
@@ -91,17 +92,17 @@ def simulate(
     difficulty
         0 to 1: fewer photons, cells closer together, more of them out of focus, more debris.
     dims
-        None or "2D", the only one there is.
+        None or "2d", the only one there is.
     scale
         Side of a field: 384, 768 or 1024 px, at the same densities.
     """
-    if dims not in (None, "2D"):
+    if dims not in (None, "2d"):
         raise ValueError(f"these fields are 2D, got dims={dims!r}")
     size = FIELD_PX[scale]
     share = (size / 1024) ** 2
     wanted = [0] * BLANK + [*FEW] + [max(3, round(density * share)) for density in DENSITIES]
     order = stream(seed, 0).permutation(len(wanted))
-    for index, kind in enumerate(order.tolist()):
+    for index, kind in enumerate(tracked(order.tolist())):
         batch = BATCHES[int(stream(seed, 1, index).integers(0, 2))]
         cells = grow(stream(seed, 2, index), wanted[kind], size, difficulty)
         light = glow(stream(seed, 3, index), cells, size, difficulty, batch)
@@ -173,8 +174,9 @@ def glow(
     sharp *= double(1 + 0.16 * smooth_noise(rng, field, 1.2))
     starts = np.stack([cells.outlines.y, cells.outlines.x], axis=1)[cells.spread]
     sharp += np.float32(0.35) * bent_lines(rng, field, starts, 26.0, FINE)
-    dirt = round((6 + 12 * difficulty) * (size / 384) ** 2)
-    sharp += debris(rng, field, specks=dirt, fibres=int(rng.integers(0, 3)), oversample=FINE)
+    specks = round((3 + 18 * difficulty) * (size / 384) ** 2)
+    fibres = round((0.3 + 1.4 * difficulty) * int(rng.integers(0, 3)))
+    sharp += debris(rng, field, specks=specks, fibres=fibres, oversample=FINE)
     near = bin_mean(gaussian_psf_blur(sharp, 1.1 * FINE), FINE)
     far = bin_mean(deposit(samples, np.where(blurred, light, 0), fine, 2), FINE)
     near += gaussian_psf_blur(far, 2.4)

@@ -21,6 +21,7 @@ import numpy as np
 
 from evals.simulation import bin_mean, camera, gaussian_psf_blur, stream, write_png, write_tiff
 from evals.simulation.nuclei import Kind, Nuclei, populate
+from evals.simulation.progress import tracked
 from evals.simulation.scatter import candidates, keep_apart
 from evals.simulation.shapes import deposit, draw_blobs, paint_labels, rasterise
 from evals.simulation.stain import EOSIN, ERYTHROCYTE, HEMATOXYLIN, transmit, vary_vector
@@ -80,13 +81,13 @@ def simulate(
     difficulty
         0 to 1: nuclei closer and overlapping, paler, in bluer cytoplasm, less sharp, noisier.
     dims
-        None or "2D", the only one there is.
+        None or "2d", the only one there is.
     scale
-        Side of a field: 384 px (quick), 512 px as published (standard, paper).
+        Side of a field: 288 px (quick), 512 px as published (standard, paper).
     """
-    if dims not in (None, "2D"):
+    if dims not in (None, "2d"):
         raise ValueError(f"H&E sections are 2D, got dims={dims!r}")
-    for index in range(10):
+    for index in tracked(range(10)):
         organ, number = ("kidney", index + 1) if index < 5 else ("pancreas", index - 4)
         stem = f"human_{organ}_{number:02d}"
         picture, labels = make_field(seed, index, organ, FIELD_PX[scale], difficulty)

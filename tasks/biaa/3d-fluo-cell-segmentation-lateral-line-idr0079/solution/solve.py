@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 
 # Used where a file carries no voxel size.
 VOXEL_UM = (0.225, 0.099, 0.099)
-SEED_HEIGHT_UM = 0.15
+SEED_HEIGHT_UM = 0.1
 SMALLEST_UM3, SMALLEST_UM2 = 8.0, 1.5
 WALL_CONTRAST = 1.6
 
@@ -101,7 +101,7 @@ def segment(stack: Stack) -> tuple[np.ndarray, float]:
     thin = ridge - ndi.gaussian_filter(flat, around)
     walls |= thin > WALL_CONTRAST * 1.4826 * np.median(np.abs(thin[ridge > np.median(ridge)]))
     depth = ndi.distance_transform_edt(~walls, sampling=stack.even_um)
-    depth = ndi.gaussian_filter(depth, 0.3 / stack.even_um).astype(np.float32)
+    depth = ndi.gaussian_filter(depth, 0.2 / stack.even_um).astype(np.float32)
     seeds = components(h_maxima(np.pad(depth, 1), SEED_HEIGHT_UM)[1:-1, 1:-1, 1:-1])
     # Everything far outside is one region: the one that the walls' cage shuts out.
     regions = watershed(ridge - 2 * depth, seeds)

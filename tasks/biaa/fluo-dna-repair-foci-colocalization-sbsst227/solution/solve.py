@@ -148,7 +148,7 @@ def find_s_phase(cells: list[Cell]) -> None:
         curve, frames = cell.granularity, len(cell.granularity)
         low, high = np.percentile(curve[curve <= general], 50) if (curve <= general).any() else 0, 0
         high = np.median(curve[curve > general]) if (curve > general).any() else general
-        level = low + 0.4 * (high - low)
+        level = low + 0.2 * (high - low)
         runs = components(ndi.binary_closing(np.pad(curve > level, 4), iterations=3)[4:-4])
         lengths = np.bincount(runs)[1:]
         if not lengths.size:
@@ -331,7 +331,7 @@ Red and blue are averaged to PCNA, green is RAD18; the box of the time stamp is 
    nearest centre (linear assignment).
 2. S phase: granularity of PCNA is the 95th percentile less the median of a difference of Gaussians
    ({spot} and {wide:.1f} px) within the eroded nucleus over its mean light; median of 3 frames. The
-   longest run above 40 % of the way from a cell's quiet level to its level in S phase counts, if
+   longest run above 20 % of the way from a cell's quiet level to its level in S phase counts, if
    it is {shortest} to {longest} frames long and neither end is cut by the movie.
 3. RAD18 spots: peaks of the same filter above five robust standard deviations and 35 % of bright
    spots, linked in the frame of the moving nucleus (at most {link} px, gaps of {gap} frames);
