@@ -72,6 +72,7 @@ def test_a_grade_is_json_in_the_order_of_the_contract(capsule: Path, submission:
         "deliverables",
         "pictures",
         "error",
+        "canary",
     ]
 
 

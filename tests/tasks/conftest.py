@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evals import assets
+from evals.data.siblings import files_for
 from evals.data.simulate_one import run
 from scorers.contract import Job
 from scorers.files.limits import Limits
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from evals.data.recipe import Dims
     from scorers.contract import Grade
 
 SEED = 11
@@ -88,20 +90,20 @@ def _bare_environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
-    """Give the maker of a task's capsule; one per task and session."""
-    made: dict[str, Made] = {}
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
+    """Give the maker of the capsule of a task, or of its sibling; one of each a session."""
+    made: dict[tuple[str, Dims | None], Made] = {}
 
-    def make_one(task_id: str) -> Made:
-        if task_id not in made:
+    def make_one(task_id: str, dims: Dims | None = None) -> Made:
+        if (task_id, dims) not in made:
             root = tmp_path_factory.mktemp("made")
             capsule = root / task_id
             capsule.mkdir()
-            run(TASKS / task_id / "simulate.py", capsule, {"seed": SEED})
-            for name in ("task_spec.yaml", "evaluation_rubric.yaml"):
-                shutil.copy(TASKS / task_id / name, capsule / name)
-            made[task_id] = Made(capsule, root / "submissions")
-        return made[task_id]
+            run(TASKS / task_id / "simulate.py", capsule, {"seed": SEED, "dims": dims})
+            for name, path in files_for(TASKS / task_id, dims).items():
+                shutil.copy(path, capsule / name)
+            made[task_id, dims] = Made(capsule, root / "submissions")
+        return made[task_id, dims]
 
     return make_one
 
