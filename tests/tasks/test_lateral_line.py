@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import tifffile
+from skimage.measure import label as component
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +21,13 @@ TASK = "3d-fluo-cell-segmentation-lateral-line-idr0079"
 
 
 @pytest.fixture(scope="module")
-def made(make: Callable[[str], Made]) -> Made:
+def made(make: Callable[..., Made]) -> Made:
     return make(TASK)
+
+
+@pytest.fixture(scope="module")
+def planes(make: Callable[..., Made]) -> Made:
+    return make(TASK, "2d")
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +139,51 @@ def test_the_solution_leaves_figures_and_methods(made: Made, stems: list[str]) -
     pictures = {f"{stem}_views.png" for stem in stems} | {"shape_distributions.png"}
     assert {path.name for path in folder.glob("*.png")} == pictures
     assert "watershed" in (folder / "methods.md").read_text(encoding="utf-8")
+
+
+def test_planes_are_cut_from_the_same_tissue(made: Made, planes: Made, stems: list[str]) -> None:
+    names = sorted(path.stem for path in planes.input.iterdir())
+    assert len(names) == 18
+    assert sorted(path.stem for path in planes.evaluation.iterdir()) == [f"{n}_seg" for n in names]
+    assert {name.rsplit("_", 1)[0] for name in names} == set(stems)
+    for name in names[::5]:
+        stem, depth = name.rsplit("_z", 1)
+        image = tifffile.imread(planes.input / f"{name}.tif")
+        labels = tifffile.imread(planes.evaluation / f"{name}_seg.tif")
+        stack = tifffile.imread(made.input / f"{stem}.tif", key=int(depth))
+        np.testing.assert_array_equal(image, stack)
+        whole = tifffile.imread(made.evaluation / f"{stem}_seg.tif", key=int(depth))
+        assert ((labels > 0) != (whole > 0)).mean() < 0.01
+
+
+def test_a_section_of_a_plane_is_one_piece_and_large_enough(
+    planes: Made, simulate: ModuleType
+) -> None:
+    counts = []
+    for path in sorted(planes.evaluation.iterdir()):
+        labels = tifffile.imread(path)
+        area_um2 = np.bincount(labels.ravel())[1:] * 0.099**2
+        assert area_um2.min() >= simulate.SMALLEST_UM2
+        assert max(component(labels == k, connectivity=1).max() for k in (1, labels.max())) == 1
+        counts.append(int(labels.max()))
+    assert sum(counts) >= 300
+
+
+def test_above_the_published_data_the_focus_leaves_planes_out(simulate: ModuleType) -> None:
+    imaging = simulate.microscope(0.5)
+    assert imaging.step == 1
+    assert simulate.microscope(1.0).step == 3
+    size = simulate.Size((24, 48, 72), 60.0)
+    fine, coarse = (
+        [labels for _, labels in simulate.primordium(size, replace(imaging, step=step), 1, 0)]
+        for step in (1, 3)
+    )
+    np.testing.assert_array_equal(coarse, fine[::3])
+
+
+def test_the_solution_scores_higher_on_planes_than_on_stacks(made: Made, planes: Made) -> None:
+    flat, solid = planes.grade("solution").strict, made.grade("solution").strict
+    assert flat is not None
+    assert solid is not None
+    assert flat > solid
+    assert "plane" in (planes.submission("solution") / "methods.md").read_text(encoding="utf-8")

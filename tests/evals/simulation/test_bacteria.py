@@ -188,3 +188,8 @@ def test_packed_frames_come_back_in_order() -> None:
     for frame in frames:
         packed.append(frame)
     np.testing.assert_array_equal(np.stack(list(packed)), np.stack(frames))
+
+
+def test_blur_of_a_missed_focus_adds_to_the_lens_s_own_in_squares() -> None:
+    assert OPTICS.defocused(2.0).psf_px == 2.5
+    assert OPTICS.defocused(0.0) is OPTICS

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import ndimage
 
+from evals.simulation import skin
 from evals.simulation.cells3d import Cells, cut_slab, place_cells
 from evals.simulation.membranes import Dye, Imaging, expose, image_slabs, stain
 from evals.simulation.primordium import envelope, grow_tissue
@@ -135,3 +138,19 @@ def test_difficulty_leaves_the_reference_alone(cells: Cells, dye: Dye) -> None:
     np.testing.assert_array_equal(
         expose(cells, dye, CLEAR, slab, 20)[0], expose(cells, dye, dim, slab, 20)[0]
     )
+
+
+def test_a_coarser_focus_leaves_planes_out_and_changes_none(
+    cells: Cells, dye: Dye, scene: tuple[np.ndarray, np.ndarray]
+) -> None:
+    coarse = replace(CLEAR, step=5)
+    labels = [part for _, part in image_slabs(cells, dye, coarse, stream(3, 3), planes=8)]
+    np.testing.assert_array_equal(np.concatenate(labels), scene[1][::5])
+
+
+def test_the_skin_is_the_same_in_one_piece_and_in_strips(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = skin.grow_skin(cells.tissue, stream(4))
+    monkeypatch.setattr(skin, "_PAIRS", 5000)
+    np.testing.assert_array_equal(skin.grow_skin(cells.tissue, stream(4)).border, whole.border)

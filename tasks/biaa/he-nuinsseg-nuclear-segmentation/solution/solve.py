@@ -128,6 +128,7 @@ def draw_counts(counts: dict[str, int], path: Path) -> None:
         chosen = {stem: n for stem, n in counts.items() if organ in stem}
         axis.bar([*chosen], [*chosen.values()], color=tone, label=f"{organ} (N = {len(chosen)})")
     axis.set_ylabel("nuclei per image")
+    axis.set_ylim(0, 1.45 * max([1, *counts.values()]))  # room for the legend
     axis.tick_params(axis="x", rotation=60, labelsize=7)
     axis.legend(title="organ")
     figure.tight_layout()
