@@ -245,20 +245,28 @@ def clean(
 
 
 def _synthetic(
-    tasks: list[str] | None, *, scale: str, dims: str | None, biology: str, **numbers: Any
+    tasks: list[str] | None,
+    *,
+    seed: int,
+    difficulty: float,
+    scale: str,
+    dims: str | None,
+    biology: str,
+    replicas: int = 1,
 ) -> list[Capsule]:
     """Open the synthetic edition with options as they were typed."""
-    from evals.data.recipe import Biology, Dims, Scale
+    from evals.data.recipe import Biology, Dims, Recipe, Scale
     from evals.edition import open_edition
     from evals.options import one_of
 
-    return open_edition(
-        tasks=tasks,
+    recipe = Recipe(
+        seed,
+        difficulty,
         scale=one_of("scale", cast("Scale", scale), Scale),
         dims=None if dims is None else one_of("dims", cast("Dims", dims), Dims),
         biology=one_of("biology", cast("Biology", biology), Biology),
-        **numbers,
     )
+    return open_edition(tasks=tasks, recipe=recipe, replicas=replicas)
 
 
 def _task_entry(suite: str, spec: Any) -> dict[str, Any]:

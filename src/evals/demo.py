@@ -49,9 +49,10 @@ def run(settings: Settings, console: Console) -> list[EvalLog]:
     """Run every agent on every task and return the logs; progress goes to the console."""
     chosen = list(settings.tasks) or None
     begun = time.monotonic()
+    from evals.data.recipe import Recipe
     from evals.edition import open_edition
 
-    capsules = open_edition("synthetic", tasks=chosen, seed=settings.seed)
+    capsules = open_edition(tasks=chosen, recipe=Recipe(settings.seed))
     took = time.monotonic() - begun
     console.print(
         f"The synthetic edition, seed {settings.seed}: {_counted(capsules, 'task')}, {took:.1f} s"

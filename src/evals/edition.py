@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from evals.assets import assets
 from evals.capsule import Capsule, load_capsule
 from evals.data.places import data_root
-from evals.data.recipe import Biology, Dims, Recipe, Scale
-from evals.data.salt import user_salt
+from evals.data.recipe import Recipe
 from evals.data.siblings import with_dims
 from evals.data.synthetic import make_capsules
 from evals.errors import CapsuleInvalidError, DataMissingError, UnknownNameError
@@ -21,6 +20,8 @@ from scorers.specification import RUBRIC_FILE, SPEC_FILE, load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evals.data.recipe import Dims
 
 SYNTHETIC = "synthetic"
 
@@ -32,11 +33,7 @@ def open_edition(
     *,
     suite: str = "biaa",
     tasks: str | Sequence[str] | None = None,
-    seed: int = 0,
-    difficulty: float = 0.5,
-    scale: Scale = "quick",
-    dims: Dims | None = None,
-    biology: Biology = "canonical",
+    recipe: Recipe | None = None,
     replicas: int = 1,
     tasks_root: Path | None = None,
 ) -> list[Capsule]:
@@ -47,13 +44,10 @@ def open_edition(
             the path of a capsule or of a folder of capsules.
         suite: The suite whose task folders the synthetic edition is made from.
         tasks: Ids or glob patterns of the tasks to keep; None keeps all.
-        seed: Seed of the synthetic edition.
-        difficulty: Difficulty of the synthetic edition, 0 (easy) to 1 (hard).
-        scale: Size of the synthetic edition.
-        dims: Lower-dimensional siblings to make of the tasks that have them, None for the tasks.
-        biology: Whether the synthetic edition's effects are the published ones or drawn anew.
-        replicas: Instances of each task, with the seeds `seed`, `seed + 1`, …; the instances of
-            one task follow each other.
+        recipe: How to make the synthetic edition; its `dims` keeps the tasks that have this
+            sibling. None makes the usual one.
+        replicas: Instances of each task, with the recipe's seed and those that follow; the
+            instances of one task follow each other.
         tasks_root: The folder of task folders, by default the ones that ship.
 
     Raises:
@@ -66,12 +60,7 @@ def open_edition(
         # Folders without a simulator serve released data only.
         simulated = [path for path in _capsule_folders(root) if (path / "simulate.py").is_file()]
         chosen = _chosen(simulated, tasks)
-        salt = user_salt()
-        recipes = [
-            Recipe(seed + number, difficulty, scale, biology=biology, salt=salt)
-            for number in range(replicas)
-        ]
-        capsules = _made(chosen, recipes, dims, named=tasks is not None)
+        capsules = _made(chosen, recipe or Recipe(), replicas, named=tasks is not None)
     elif (released := _revisions().get(edition)) is not None:
         capsules = [load_capsule(folder) for folder in _of_revision(released, tasks)]
     else:
@@ -81,21 +70,19 @@ def open_edition(
     return capsules
 
 
-def _made(
-    folders: Sequence[Path], recipes: Sequence[Recipe], dims: Dims | None, *, named: bool
-) -> list[Capsule]:
+def _made(folders: Sequence[Path], recipe: Recipe, replicas: int, *, named: bool) -> list[Capsule]:
     """Make and load the instances of task folders."""
     asked: dict[Path, Dims | None] = dict.fromkeys(folders)
-    if dims is not None:
-        asked = with_dims(folders, dims, named=named)
+    if recipe.dims is not None:
+        asked = with_dims(folders, recipe.dims, named=named)
     orders = [
-        (folder, replace(recipe, dims=sibling))
+        (folder, replace(recipe, seed=recipe.seed + number, dims=sibling))
         for folder, sibling in asked.items()
-        for recipe in recipes
+        for number in range(replicas)
     ]
     return [
-        replace(load_capsule(place), seed=recipe.seed)
-        for place, (_, recipe) in zip(make_capsules(orders), orders, strict=True)
+        replace(load_capsule(place), seed=made.seed)
+        for place, (_, made) in zip(make_capsules(orders), orders, strict=True)
     ]
 
 

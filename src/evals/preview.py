@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evals.capsule import job_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -121,7 +121,8 @@ def _draw(title: str, rows: Sequence[Sequence[Tile]], path: Path) -> None:
     size = (_TILES * _TILE_INCHES, len(rows) * (_TILE_INCHES + 0.5) + 0.3)
     figure = Figure(figsize=size, dpi=_DPI, layout="constrained")
     figure.suptitle(title)
-    for row, part in zip(rows, _parts(figure, len(rows)), strict=True):
+    parts = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
+    for row, part in zip(rows, parts, strict=True):
         axes = part.subplots(1, len(row), squeeze=False)[0]
         for tile, axis in zip(row, axes, strict=True):
             axis.imshow(tile.picture)
@@ -129,11 +130,6 @@ def _draw(title: str, rows: Sequence[Sequence[Tile]], path: Path) -> None:
             axis.set_title(_wrapped(tile.caption), fontsize=7)
     with_quality = path.suffix.lower() in (".jpg", ".jpeg")
     figure.savefig(path, pil_kwargs={"quality": _JPEG_QUALITY} if with_quality else None)
-
-
-def _parts(figure: Any, count: int) -> Iterator[Any]:
-    parts = figure.subfigures(count, 1, squeeze=False)[:, 0]
-    yield from parts
 
 
 def _wrapped(caption: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evals.data.recipe import Recipe
 from evals.edition import capsule_for, edition_label, open_edition
 from evals.errors import CapsuleInvalidError, DataMissingError, UnknownNameError
 
@@ -121,7 +122,7 @@ def test_a_broken_manifest_is_told(revision: Path) -> None:
 def test_the_synthetic_edition_is_made_of_task_folders(tmp_path: Path, make_task: Any) -> None:
     make_task(tmp_path, "dots")
     make_task(tmp_path, "lines")
-    (capsule,) = open_edition("synthetic", tasks="dots", seed=3, tasks_root=tmp_path)
+    (capsule,) = open_edition("synthetic", tasks="dots", recipe=Recipe(3), tasks_root=tmp_path)
     assert (capsule.input_dir / "n.txt").read_text(encoding="utf-8") == "3 0.5 quick"
     assert capsule.solution_dir is not None
 

@@ -19,6 +19,7 @@ import tifffile
 from PIL import Image
 
 from evals import assets
+from evals.data.recipe import Recipe
 from evals.edition import open_edition
 
 if TYPE_CHECKING:
@@ -234,6 +235,6 @@ def test_names_do_not_tell_the_number_of_objects(made: Made) -> None:
 
 @pytest.mark.parametrize("task", ["fluo-cell-counting-2d-cellfmcount"])
 def test_files_do_not_tell_when_and_for_how_long_they_were_made(task: str) -> None:
-    [capsule] = open_edition(tasks=task, seed=11)
+    [capsule] = open_edition(tasks=task, recipe=Recipe(11))
     times = {path.stat().st_mtime_ns for path in files(capsule.path / "input")}
     assert len(times) == 1

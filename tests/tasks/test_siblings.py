@@ -8,6 +8,7 @@ import pytest
 
 from evals import assets
 from evals.capsule import Capsule, job_for
+from evals.data.recipe import Recipe
 from evals.data.siblings import dims_of, natural_dims
 from evals.edition import open_edition
 from scorers.graders import family_for
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.slow
 )
 def _capsule(request: pytest.FixtureRequest) -> Capsule:
     task, dims = request.param
-    [capsule] = open_edition(tasks=task, seed=11, dims=dims)
+    [capsule] = open_edition(tasks=task, recipe=Recipe(11, dims=dims))
     return capsule
 
 

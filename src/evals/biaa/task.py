@@ -12,7 +12,6 @@ from evals.biaa.compute import Compute, gpus_for_hint, host_cpus, host_memory
 from evals.biaa.dataset import Setting, biaa_dataset
 from evals.biaa.metadata import InstructionLevel, SandboxKind
 from evals.data.recipe import Biology, Dims, Recipe, Scale
-from evals.data.salt import user_salt
 from evals.edition import SYNTHETIC, edition_label, open_edition
 
 if TYPE_CHECKING:
@@ -88,12 +87,7 @@ def biaa(
 
     wanted = options.names("tasks", tasks, "he-nuinsseg-nuclear-segmentation")
     edition = options.text("edition", edition, SYNTHETIC)
-    seed = options.whole_number("seed", seed)
-    difficulty = options.fraction("difficulty", difficulty)
-    if dims is not None:
-        options.one_of("dims", dims, Dims)
-    options.one_of("biology", biology, Biology)
-    options.one_of("scale", scale, Scale)
+    recipe = _checked_recipe(seed, difficulty, scale, dims, biology)
     replicas = options.whole_number("replicas", replicas, least=1)
     options.one_of("instruction_level", instruction_level, InstructionLevel)
     options.one_of("sandbox", sandbox, SandboxKind)
@@ -108,21 +102,11 @@ def biaa(
         options.only_default(
             "synthetic edition", biology=(biology, "canonical"), scale=(scale, "quick")
         )
-    recipe = Recipe(seed, difficulty, scale, dims, biology, user_salt()) if simulated else None
-    capsules = open_edition(
-        edition,
-        tasks=wanted,
-        seed=seed,
-        difficulty=difficulty,
-        scale=scale,
-        dims=dims,
-        biology=biology,
-        replicas=replicas,
-    )
+    capsules = open_edition(edition, tasks=wanted, recipe=recipe, replicas=replicas)
     compute, sandbox_for = _place(sandbox, gpus)
     setting = Setting(
         edition=edition_label(edition),
-        recipe=recipe,
+        recipe=recipe if simulated else None,
         replicas=replicas if simulated else 1,
         level=instruction_level,
         sandbox=sandbox,
@@ -143,6 +127,19 @@ def biaa(
         version=VERSION,
         display_name="BIAA",
         metadata=_facts_of_run(setting),
+    )
+
+
+def _checked_recipe(
+    seed: int, difficulty: float, scale: Scale, dims: Dims | None, biology: Biology
+) -> Recipe:
+    """Return how to make the synthetic edition, its options checked."""
+    return Recipe(
+        options.whole_number("seed", seed),
+        options.fraction("difficulty", difficulty),
+        options.one_of("scale", scale, Scale),
+        None if dims is None else options.one_of("dims", dims, Dims),
+        options.one_of("biology", biology, Biology),
     )
 
 

@@ -15,6 +15,7 @@ from evals.calibration.agents import BASELINE, Piece, Scored, agents_for, score
 from evals.calibration.records import Record, Records
 from evals.calibration.solving import THREADS, end_solutions
 from evals.data.hashing import file_hash
+from evals.data.recipe import Recipe
 from evals.edition import open_edition
 from scorers.graders import family_for
 from scorers.pool import Lost, run_many
@@ -89,9 +90,7 @@ def calibrate(
             with display.paused():
                 capsules = open_edition(
                     tasks=plan.tasks,
-                    difficulty=difficulty,
-                    scale=plan.scale,
-                    dims=dims,
+                    recipe=Recipe(difficulty=difficulty, scale=plan.scale, dims=dims),
                     replicas=plan.seeds,
                     tasks_root=plan.tasks_root,
                 )

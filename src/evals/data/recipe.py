@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evals.data.salt import user_salt
+
 Scale = Literal["quick", "standard", "paper"]
 Dims = Literal["2d", "3d", "2dt", "3dt"]
 Biology = Literal["canonical", "randomised"]
@@ -23,7 +25,8 @@ class Recipe:
         scale: Size.
         dims: The lower-dimensional sibling to make instead of the task, None for the task.
         biology: Whether effects are the published ones or drawn anew.
-        salt: A secret that is mixed into the seed, so that nobody else can make the instance.
+        salt: A secret that is mixed into the seed, so that nobody else can make the instance; the
+            user's own by default.
     """
 
     seed: int = 0
@@ -31,7 +34,7 @@ class Recipe:
     scale: Scale = "quick"
     dims: Dims | None = None
     biology: Biology = "canonical"
-    salt: str = field(default="", repr=False)
+    salt: str = field(default_factory=user_salt, repr=False)
 
     @property
     def entropy(self) -> int:

@@ -17,6 +17,7 @@ from inspect_ai.log import (
 from inspect_ai.scorer import ScoreEdit
 from inspect_ai.util import Store
 
+from evals.data.recipe import Recipe
 from evals.edition import capsule_for, open_edition
 from evals.errors import DataMissingError, EvalsError
 from evals.scoring.keep import verify
@@ -84,10 +85,16 @@ def _check_places(log_file: Path, submissions: Path, output: Path) -> None:
 def _register_capsules(log: EvalLog, edition: str | None) -> None:
     """Open the run's edition, so that capsules are found by the hash of their data."""
     told = log.eval.task_args
-    names = ("seed", "difficulty", "scale", "dims", "biology", "replicas")
+    names = ("seed", "difficulty", "scale", "dims", "biology")
     settings: dict[str, Any] = {name: told[name] for name in names if told.get(name) is not None}
+    replicas = int(told.get("replicas") or 1)
     tasks = sorted({str(sample.metadata["task_id"]) for sample in log.samples or []})
-    open_edition(edition or str(told.get("edition", "synthetic")), tasks=tasks, **settings)
+    open_edition(
+        edition or str(told.get("edition", "synthetic")),
+        tasks=tasks,
+        recipe=Recipe(**settings),
+        replicas=replicas,
+    )
 
 
 async def _regrade_sample(log: EvalLog, sample: EvalSample, submissions: Path) -> Regraded:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evals.simulation.optics import bin_mean, gaussian_psf_blur
+from evals.simulation.optics import bin_mean, gaussian_psf_blur, upsampled
 from evals.simulation.quantise import quantise
 from evals.simulation.shapes import deposit, draw_blobs, rasterise
 from evals.simulation.texture import enlarge, smooth_noise
@@ -178,11 +178,6 @@ def litter(
     light = quantise(rng.uniform(*bright, most))
     samples = rasterise(specks.take(slice(min(count, most))), shape, fine)
     return deposit(samples, light[samples.owner], (shape[0] * fine, shape[1] * fine))
-
-
-def upsampled(plane: Plane, fine: int) -> Plane:
-    """Repeat pixels onto the fine grid; the optics smooth the steps."""
-    return np.asarray(plane.repeat(fine, axis=0).repeat(fine, axis=1))
 
 
 def wide_field(sharp: Plane, fine: int, *, sigma_px: float, haze: float, haze_px: float) -> Plane:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evals.simulation.optics import bin_mean, camera, gaussian_kernel, gaussian_psf_blur
+from evals.simulation.optics import (
+    SIGMA_PER_FWHM,
+    bin_mean,
+    camera,
+    gaussian_kernel,
+    gaussian_psf_blur,
+)
 from evals.simulation.quantise import quantise, stream
 from evals.simulation.texture import smooth_noise
 from evals.simulation.tubes import Grid, Tubes
@@ -27,7 +33,6 @@ if TYPE_CHECKING:
     Plane = NDArray[np.float32]
 
 FINE = 2  # samples per voxel along each axis
-_PER_FWHM = 1 / 2.3548
 # Tissue differs over tens of µm (bundles of fibres), the illumination over hundreds.
 _BUNDLE_UM, _KEYFRAME = 11.0, 16
 
@@ -151,7 +156,7 @@ def _through_sheet(fine: Iterator[Plane], volume: Volume, sheet: Sheet) -> Itera
     columns = volume.shape[2]
     kernels = []
     for fwhm in (sheet.waist_um, sheet.waist_um * sheet.flare):
-        blur = gaussian_kernel(fwhm * _PER_FWHM / step)
+        blur = gaussian_kernel(fwhm * SIGMA_PER_FWHM / step)
         blur = np.pad(blur, half - len(blur) // 2)
         # A voxel is as deep as FINE samples.
         shifted = [np.pad(blur, (k, FINE - 1 - k)) for k in range(FINE)]
@@ -170,7 +175,7 @@ def _through_sheet(fine: Iterator[Plane], volume: Volume, sheet: Sheet) -> Itera
 
 def _half_width(volume: Volume, sheet: Sheet) -> int:
     step = volume.voxel_um[0] / FINE
-    return len(gaussian_kernel(sheet.waist_um * sheet.flare * _PER_FWHM / step)) // 2
+    return len(gaussian_kernel(sheet.waist_um * sheet.flare * SIGMA_PER_FWHM / step)) // 2
 
 
 def _tissue(volume: Volume, seed: int, *keys: int) -> Iterator[Plane]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evals.simulation.cells3d import Cells, Slab, cut_slab
-from evals.simulation.optics import gaussian_psf_blur
+from evals.simulation.optics import FWHM_PER_SIGMA, gaussian_psf_blur
 from evals.simulation.primordium import draw_wave, undulation
 from evals.simulation.quantise import quantise
 from evals.simulation.skin import Skin, grow_skin
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Grid = NDArray[np.float32]
 
-FWHM_PER_SIGMA = 2.3548
 _FINE = 2.0**-16
 # exp(-t) at t = k / 128. A table, because NumPy's exponential differs between processors.
 _STEPS = 128

@@ -14,7 +14,7 @@ import numpy as np
 
 from evals.simulation.mitosis import Division, cell_body, nucleus_window
 from evals.simulation.nuclear_regions import CORE_SHARE
-from evals.simulation.optics import camera, gaussian_kernel
+from evals.simulation.optics import FWHM_PER_SIGMA, camera, gaussian_kernel
 from evals.simulation.quantise import quantise
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _through(
     """Blur along z, take the planes, blur within them; nothing comes from beyond the window."""
     from scipy import ndimage
 
-    axial = gaussian_kernel(optics.axial_fwhm_um / 2.3548 / optics.pixel_um, 3.0)
+    axial = gaussian_kernel(optics.axial_fwhm_um / FWHM_PER_SIGMA / optics.pixel_um, 3.0)
     lateral = gaussian_kernel(_LATERAL_SIGMA_UM / optics.pixel_um)
     light: Any = ndimage.correlate1d(part, axial, axis=0, mode="constant")[planes]
     for axis in (1, 2):

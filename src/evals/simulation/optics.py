@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Of a Gaussian: full width at half maximum over standard deviation, 2 sqrt(2 ln 2), and back.
+FWHM_PER_SIGMA = 2.3548
+SIGMA_PER_FWHM = 1 / FWHM_PER_SIGMA
+
 _WEIGHT_STEP = 2.0**-20
 
 
@@ -104,6 +108,19 @@ def bin_mean(
             total += part
         binned = total / step
     return binned
+
+
+def upsampled(plane: NDArray[np.floating[Any]], factor: int) -> NDArray[np.floating[Any]]:
+    """Repeat the pixels of a plane on a finer grid; the optics smooth the steps.
+
+    Parameters
+    ----------
+    plane
+        Light (Y, X).
+    factor
+        Samples per pixel along both axes.
+    """
+    return np.asarray(plane.repeat(factor, axis=0).repeat(factor, axis=1))
 
 
 def camera(

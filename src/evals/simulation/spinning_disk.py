@@ -9,7 +9,13 @@ import numpy as np
 
 from evals.simulation.condensates import DENSE, Droplets, add_droplets
 from evals.simulation.nuclei3d import each_nucleus, grain
-from evals.simulation.optics import bin_mean, camera, gaussian_kernel, gaussian_psf_blur
+from evals.simulation.optics import (
+    SIGMA_PER_FWHM,
+    bin_mean,
+    camera,
+    gaussian_kernel,
+    gaussian_psf_blur,
+)
 from evals.simulation.quantise import quantise, stream
 
 if TYPE_CHECKING:
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
 
     Light = NDArray[np.float32]
 
-_PER_FWHM = 1 / 2.3548
 _HAZE_UM = 1.6
 _NUCLEOLI = 3
 _CYTOPLASM = 0.08
@@ -194,7 +199,7 @@ def focus(samples: Light, optics: Optics) -> Light:
     """Blur by the point spread and integrate over voxels, a slab of planes at a time."""
     axial, lateral = optics.fwhm_um
     widths = (axial, lateral, lateral)
-    sigma = [w * _PER_FWHM / step for w, step in zip(widths, optics.fine_um, strict=True)]
+    sigma = [w * SIGMA_PER_FWHM / step for w, step in zip(widths, optics.fine_um, strict=True)]
     light = np.empty(optics.shape, np.float32)
     fine = optics.oversample
     # As many planes above and below as the blur reaches, in whole voxels.

@@ -13,7 +13,7 @@ What cannot be seen is not in the reference. A cell is listed if
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from evals.simulation import (
     write_table,
     write_tiff,
 )
+from evals.simulation.optics import upsampled
 from evals.simulation.progress import tracked
 from evals.simulation.scatter import keep_apart, thomas_points
 from evals.simulation.shapes import Blobs, deposit, draw_blobs, rasterise
@@ -171,7 +172,7 @@ def glow(
     light = cells.bright[samples.owner] * np.sqrt(1.02 - samples.rho * samples.rho)
     blurred = cells.defocused[samples.owner]
     sharp = deposit(samples, np.where(blurred, 0, light), fine, 2)
-    sharp *= double(1 + 0.16 * smooth_noise(rng, field, 1.2))
+    sharp *= upsampled(1 + 0.16 * smooth_noise(rng, field, 1.2), FINE)
     starts = np.stack([cells.outlines.y, cells.outlines.x], axis=1)[cells.spread]
     sharp += np.float32(0.35) * bent_lines(rng, field, starts, 26.0, FINE)
     specks = round((3 + 18 * difficulty) * (size / 384) ** 2)
@@ -181,16 +182,11 @@ def glow(
     far = bin_mean(deposit(samples, np.where(blurred, light, 0), fine, 2), FINE)
     near += gaussian_psf_blur(far, 2.4)
     photons = photons_of(batch, difficulty)
-    haze = 0.12 * photons * double(double(gaussian_psf_blur(near[::4, ::4], 6.0)))
+    haze = 0.12 * photons * upsampled(gaussian_psf_blur(near[::4, ::4], 6.0), 4)
     uneven = batch.background * (1 + 0.18 * smooth_noise(rng, field, size / 5))
     ambient = uneven.clip(0.3 * batch.background, None) + haze
     lit = (photons * near + ambient) * illumination(rng, field, 0.5)
     return np.asarray(lit, dtype=np.float32)
-
-
-def double(field: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Repeat each sample twice along both axes."""
-    return field.repeat(2, axis=0).repeat(2, axis=1)
 
 
 def record(

@@ -21,6 +21,7 @@ import numpy as np
 
 from evals.simulation import bin_mean, camera, gaussian_psf_blur, stream, write_png, write_tiff
 from evals.simulation.nuclei import Kind, Nuclei, populate
+from evals.simulation.optics import upsampled
 from evals.simulation.progress import tracked
 from evals.simulation.scatter import candidates, keep_apart
 from evals.simulation.shapes import deposit, draw_blobs, paint_labels, rasterise
@@ -156,7 +157,8 @@ def cytoplasm(
     empty = tissue.lumen | tissue.vessel | (pores & (tissue.nest | tissue.stroma))
     open_space = gaussian_psf_blur(empty.astype(np.float32), 1.0)
     blue, pink = blue * (1 - open_space), pink * (1 - open_space) + 0.03
-    return double(blue.clip(0, None)), double(pink.clip(0, None))
+    light, rose = (upsampled(dye.clip(0, None), FINE).astype(np.float32) for dye in (blue, pink))
+    return light, rose
 
 
 def cells_of(
@@ -255,8 +257,3 @@ def reference(nuclei: Nuclei, size: int) -> NDArray[np.uint16]:
     renumbered = np.where(kept, np.cumsum(kept), 0)
     new = np.concatenate([[0], renumbered])
     return np.asarray(new[labels], dtype=np.uint16)
-
-
-def double(field: NDArray[Any]) -> NDArray[np.float32]:
-    """Repeat samples onto the fine grid; the optics smooth the steps."""
-    return np.repeat(np.repeat(field, FINE, axis=0), FINE, axis=1).astype(np.float32)

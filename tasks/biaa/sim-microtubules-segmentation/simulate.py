@@ -32,6 +32,7 @@ import numpy as np
 from evals.simulation import camera, gaussian_psf_blur, quantise, stream, write_tiff
 from evals.simulation.emitters import shine
 from evals.simulation.filaments import STEP_PX, covered, speckles, worm_like_chains
+from evals.simulation.optics import SIGMA_PER_FWHM
 from evals.simulation.progress import tracked
 from evals.simulation.texture import illumination, smooth_noise
 
@@ -44,7 +45,6 @@ IMAGES = 16
 FIELD_PX = {"quick": 256, "standard": 448, "paper": 672}
 PIXEL_UM = (0.09, 0.14)  # differs between images, so that lines are 1.5 to 3 px wide
 FWHM_UM = 0.22
-SIGMA_OF_FWHM = 1 / 2.3548
 PERSISTENCE_UM = (30.0, 30.0, 30.0, 200.0)  # one image in four shows stiffer filaments
 LENGTH_UM = (8.0, 40.0)
 COVERED = (0.02, 0.048)  # share of the field
@@ -125,7 +125,7 @@ def simulate(
 def grow(rng: np.random.Generator, size: int, index: int) -> Scene:
     """Let filaments grow until they cover their share of the field, and as many out of focus."""
     pixel_um = float(rng.uniform(*PIXEL_UM))
-    sigma = FWHM_UM * SIGMA_OF_FWHM / pixel_um
+    sigma = FWHM_UM * SIGMA_PER_FWHM / pixel_um
     wanted_px = float(rng.uniform(*COVERED)) * size**2 / (2.5 * sigma)
     count = 12 + round(wanted_px / 25)
     start, heading = fan(rng, count, size) if index % 2 else scatter(rng, count, size)
@@ -233,6 +233,6 @@ def reference(
     mean = quantise((contrast * inside).sum(axis=1) / np.maximum(points, 1), 2.0**-10)
     long = points * STEP_PX >= SHORTEST_PX
     listed = inside & (scene.sharp & long & (mean >= VISIBLE_CONTRAST))[:, None]
-    half = scene.sigma_px / (2 * SIGMA_OF_FWHM)
+    half = scene.sigma_px / (2 * SIGMA_PER_FWHM)
     radius = np.broadcast_to(half[:, None], listed.shape)[listed]
     return covered((size, size), scene.course[listed], radius)

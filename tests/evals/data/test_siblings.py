@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from evals.data.recipe import Recipe
 from evals.data.siblings import dims_of, natural_dims
 from evals.edition import open_edition
 from evals.errors import UnknownNameError
@@ -49,17 +50,19 @@ def test_a_sibling_is_offered_by_a_specification_of_its_own(tasks: Path) -> None
 def test_a_sibling_comes_with_its_specification_and_the_simulator_is_asked_for_it(
     tasks: Path,
 ) -> None:
-    [capsule] = open_edition(tasks_root=tasks, tasks="cells", dims="2d")
+    [capsule] = open_edition(tasks_root=tasks, tasks="cells", recipe=Recipe(dims="2d"))
     assert natural_dims(capsule.spec) == "2d"
     assert (capsule.input_dir / "dims.txt").read_text("utf-8") == "2d"
 
 
 def test_tasks_without_the_sibling_are_left_out_of_a_run_of_all(tasks: Path) -> None:
-    assert [capsule.task_id for capsule in open_edition(tasks_root=tasks, dims="2d")] == ["cells"]
+    assert [
+        capsule.task_id for capsule in open_edition(tasks_root=tasks, recipe=Recipe(dims="2d"))
+    ] == ["cells"]
 
 
 def test_the_dimensions_that_a_task_has_anyway_are_the_task_itself(tasks: Path) -> None:
-    capsules = open_edition(tasks_root=tasks, dims="3d")
+    capsules = open_edition(tasks_root=tasks, recipe=Recipe(dims="3d"))
     assert [(each.input_dir / "dims.txt").read_text("utf-8") for each in capsules] == ["None"] * 2
 
 
@@ -68,7 +71,7 @@ def test_a_sibling_that_a_named_task_or_no_task_has_is_told(
     tasks: Path, names: str | None, dims: Any
 ) -> None:
     with pytest.raises(UnknownNameError, match=r"vessels has 3d.*Mend"):
-        open_edition(tasks_root=tasks, tasks=names, dims=dims)
+        open_edition(tasks_root=tasks, tasks=names, recipe=Recipe(dims=dims))
 
 
 def test_what_a_specification_says_of_time_and_space_is_understood(tasks: Path) -> None:
