@@ -8,7 +8,7 @@ import numpy as np
 
 from scorers.pictures.canvas import FALSE_HIT, HIT, MISS, OVERLAY_SIDE, THUMBNAIL_SIDE, as_picture
 from scorers.pictures.plots import Curve as Drawn
-from scorers.pictures.plots import curves
+from scorers.pictures.plots import curves, figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _ticks(verdicts: Sequence[Verdict]) -> dict[float, str]:
     step = max((last - first) / 4, 1e-6)
     between = np.arange(0, last - step / 2, step)
     places = [first, *between[between > first + step / 4].tolist(), last]
-    return {place: f"{place:.3g}" for place in places}
+    return {place: figure(place) for place in places}
 
 
 def _range(verdicts: Sequence[Verdict]) -> tuple[float, float]:

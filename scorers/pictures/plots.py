@@ -67,7 +67,7 @@ class _Axes:
         levels = np.linspace(*self.y_range, 5)
         for level, y in zip(levels.tolist(), self.y(levels), strict=True):
             self.pen.line((left - 4, y, left, y), fill=_AXIS)
-            self.pen.text((left - 7, y), f"{level:.3g}", fill=_WORDS, font=font, anchor="rm")
+            self.pen.text((left - 7, y), figure(level), fill=_WORDS, font=font, anchor="rm")
         for x, text in zip(self.x(np.array([*x_ticks])), x_ticks.values(), strict=True):
             self.pen.line((x, bottom, x, bottom + 4), fill=_AXIS)
             self.pen.text((x, bottom + 5), text, fill=_WORDS, font=font, anchor="ma")
@@ -107,7 +107,7 @@ def steps(
     panels: Sequence[Group], x_range: Range, side: int, legend: Mapping[str, Colour]
 ) -> Image:
     """Return RGB bytes: the cumulative share of each series, a panel below the other."""
-    ticks = {place: f"{place:.3g}" for place in np.linspace(*x_range, 6).tolist()}
+    ticks = {place: figure(place) for place in np.linspace(*x_range, 6).tolist()}
     sheet = _Sheet(side, len(panels))
     for at, (title, series) in enumerate(panels):
         axes = sheet.axes(at, x_range, (0.0, 1.0))
@@ -182,3 +182,10 @@ def _scaled(values: Values, limits: Range, start: float, end: float) -> list[flo
     share = (np.clip(values, *limits) - limits[0]) / (limits[1] - limits[0])
     places: list[float] = (start + share * (end - start)).tolist()
     return places
+
+
+def figure(value: float) -> str:
+    """Write a number for an axis, in six signs at most so that it fits beside the plot."""
+    if 1000 <= abs(value) < 100_000:
+        return f"{value:.0f}"
+    return f"{value:.0e}" if abs(value) >= 100_000 else f"{value:.3g}"
