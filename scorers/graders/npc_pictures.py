@@ -53,7 +53,7 @@ def pictures(verdicts: Sequence[Verdict], limits: Limits) -> list[Picture]:
 
 
 def _panels(verdict: Verdict) -> list[Panel]:
-    onset = {None: "unknown", 0.0: "missed", 1.0: "found"}[verdict.onset]
+    onset = "unknown" if verdict.onset is None else f"{verdict.onset:.2f}"
     panels: list[Panel] = []
     for metric, curve in verdict.curves.items():
         title = (

@@ -29,7 +29,8 @@ class Verdict:
     Attributes
     ----------
     onset
-        1 if it is within two frames, 0 if not or missing, None if the reference has none.
+        1 if exact, a third less for each frame it is off, 0 from three frames on or if missing,
+        None if the reference has none.
     error
         In frames, as far as known.
     curves
@@ -58,9 +59,10 @@ def judge(
 ) -> None:
     """Add the strict value, its metrics, rows of objects and pictures to a result.
 
-    `strict_score`, in [0, 1], is the mean of two halves over all cells of the reference. One is the
-    share of cells whose anaphase onset is within two frames; an error of twenty frames is no better
-    than none at all. The other is Lin's concordance of the normalised totals in the inner core and
+    `strict_score`, in [0, 1], is the mean of two halves over all cells of the reference. One is how
+    close the anaphase onset is: within two frames it earns something, by a third less for each
+    frame (so frames counted from one cost a third), and an error of twenty frames is no better than
+    none at all. The other is Lin's concordance of the normalised totals in the inner core and
     in the rest, mean of both: unlike Pearson's r it sees a wrong scale or offset. Where values are
     missing, or farther from the reference's range than that range is wide, the worst plausible ones
     are put in their place, so leaving out never helps. A missing cell earns 0 for both halves.
@@ -79,8 +81,8 @@ def judge(
     result.strict_metrics = {
         "strict_score": result.strict,
         "strict_n": len(verdicts),
-        "strict_onset_within_2": _rounded(_mean(onsets)),
-        "strict_onset_within_2_n": len(onsets),
+        "strict_onset": _rounded(_mean(onsets)),
+        "strict_onset_n": len(onsets),
         "strict_onset_error_frames": _rounded(_mean(errors)),
         "strict_onset_error_n": len(errors),
         "strict_ccc": _rounded(_mean(curves)),
@@ -110,8 +112,8 @@ def _verdict(table: Table, partner: Table | None) -> Verdict:
     own = None if partner is None else partner.kinetics
     onset, given = known.onset, None if own is None else own.onset
     error = None if onset is None or given is None else abs(onset - given)
-    close = error is not None and error <= CLOSE_FRAMES
-    verdict = Verdict(table, None if onset is None else float(close), error)
+    close = 0.0 if error is None else max(0.0, 1.0 - error / (CLOSE_FRAMES + 1.0))
+    verdict = Verdict(table, None if onset is None else close, error)
     verdict.curves = fitted_curves(known, own)
     return verdict
 
@@ -119,7 +121,7 @@ def _verdict(table: Table, partner: Table | None) -> Verdict:
 def _row(verdict: Verdict) -> dict[str, Scalar]:
     return {
         "strict": round(verdict.score, 4),
-        "strict_onset_within_2": verdict.onset,
+        "strict_onset": verdict.onset,
         **{
             f"strict_ccc_{metric.rpartition('_')[2]}": round(verdict.curves[metric].concordance, 4)
             if metric in verdict.curves

@@ -72,8 +72,8 @@ def grade(job: Job) -> Result:
             raise CapsuleFault(f"evaluation/{movie_file.path}: expected labels above 0, found none")
         tracks = _tracks(matching, reference, predicted)
         result = _published(tracks, threshold)
-        result.strict_metrics = strict_metrics(tracks)
-        result.strict = cast("float", result.strict_metrics["strict_chota"])
+        result.strict_metrics = strict_metrics(tracks, outlined=rule == "iou")
+        result.strict = cast("float", result.strict_metrics["strict_chota_localised"])
         result.objects = object_rows(tracks, movie_file.stem, job.limits.objects)
         result.items = [_item(movie_file.stem, result)]
         result.pictures = pictures(tracks, truth, guess, job) if job.draws else []
@@ -205,5 +205,5 @@ def _item(name: str, result: Result) -> dict[str, Any]:
         "status": "scored",
         "score": result.result_score,
         **{key: result.metrics[key] for key in shown},
-        "strict_chota": result.strict,
+        "strict_chota_localised": result.strict,
     }

@@ -38,23 +38,39 @@ class Tracks:
     division_score: DivisionScore
 
 
-def strict_metrics(tracks: Tracks) -> dict[str, Scalar]:
-    """Return CHOTA with its parts and the errors that make it up.
+def strict_metrics(tracks: Tracks, *, outlined: bool) -> dict[str, Scalar]:
+    """Return the strict value, CHOTA with its parts, and the errors that make it up.
+
+    `strict_chota_localised`, in [0, 1], is CHOTA times `strict_localisation`, the mean IoU of the
+    matched nodes (LocA of Luiten et al. 2021): CHOTA alone does not see outlines once two objects
+    are matched. It is CHOTA where the reference only marks objects.
 
     `strict_div` is the F1 of divisions in the exact frame, 1 where neither side has any;
     `strict_div_n` counts the reference's. `strict_detection_n` are the nodes of both sides,
-    `strict_association_n` the matched ones, over which these two are means.
+    `strict_association_n` the matched ones, over which association and localisation are means.
+
+    Parameters
+    ----------
+    tracks
+        Both sides.
+    outlined
+        Whether the reference outlines its objects, so that an IoU means something.
     """
     matching, score = tracks.matching, tracks.division_score
     value = chota(matching, *tracks.lineages)
+    matched = matching.iou[matching.to_predicted >= 0]
+    localisation = float(matched.mean()) if outlined and len(matched) else None
+    localised = value.score if localisation is None else value.score * localisation
     no_divisions = not len(score.found) and not len(score.confirmed)
     return {
+        "strict_chota_localised": round(localised, 6),
         "strict_chota": round(value.score, 6),
         "strict_chota_n": value.n,
         "strict_detection": round(value.detection, 6),
         "strict_detection_n": value.n,
         "strict_association": round(value.association, 6),
         "strict_association_n": matching.n_matched,
+        "strict_localisation": None if localisation is None else round(localisation, 6),
         "strict_div": 1.0 if no_divisions else round(score.f1, 6),
         "strict_div_n": len(score.found),
         "strict_hits": matching.n_matched,

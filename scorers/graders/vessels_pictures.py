@@ -41,7 +41,7 @@ def pictures(job: Job, verdicts: Sequence[Verdict]) -> list[Picture]:
         first, last = _slab(lines, verdict)
         ground = _ground(job, verdict, first, last)
         view = _view(lines, verdict, first, last)
-        caption = f"{item}, planes {first} to {last - 1} of cubes: clDice {verdict.score:.3f}"
+        caption = f"{item}, planes {first} to {last - 1} of cubes: clDice {verdict.cl_dice:.3f}"
         if not made:
             small = draw(ground, view, THUMBNAIL_SIDE)
             made.append(as_picture("thumbnail", caption, small, job.limits, "thumbnail"))

@@ -103,6 +103,40 @@ def continuity(
     )
 
 
+def connectedness(prediction: NDArray[np.int64], reference: NDArray[np.int64]) -> float:
+    """Return how well what hangs together in a network is found to hang together.
+
+    The harmonic mean of two shares of pairs of reference line voxels: of those that one piece of
+    the reference holds, the share that one predicted piece holds, too (with the voxels that no
+    predicted piece holds among them; it falls with gaps, and is the `unbroken` of `Continuity`);
+    and of those that one predicted piece holds, the share that belongs together (it falls where
+    separate vessels are joined). A voxel is paired with itself, too.
+
+    Parameters
+    ----------
+    prediction, reference
+        The piece that each voxel of the reference's centre line lies in on either side, shape (n,);
+        negative where it lies in none.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; 1 without voxels, 0 if none of them is found.
+    """
+    if not len(reference):
+        return 1.0
+    found = prediction >= 0
+    pairs = np.stack([prediction[found], reference[found]])
+    common = _squares(np.unique(pairs, axis=1, return_counts=True)[1])
+    of_reference = _squares(np.unique(reference, return_counts=True)[1])
+    of_prediction = _squares(np.unique(prediction[found], return_counts=True)[1])
+    return 2 * common / (of_reference + of_prediction)
+
+
+def _squares(counts: NDArray[np.int64]) -> float:
+    return float((counts.astype(np.float64) ** 2).sum())
+
+
 def _pieces(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
     from scipy import ndimage
 

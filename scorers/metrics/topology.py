@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from scorers.metrics.packed import PackedMask
 
+    Places = NDArray[np.intp]
     Keys = NDArray[np.int64]
 
 MOST_RUNS = 8_000_000
@@ -68,15 +69,47 @@ def betti(mask: PackedMask, most_runs: int = MOST_RUNS) -> Betti | None:
     depth, rows, columns = mask.shape
     width, height = columns + 3, rows + 3
     near = [1, height - 1, height, height + 1]
-    pieces = _connected(starts, ends, [step * width for step in near], reach=1)
+    pieces, _ = _connected(starts, ends, [step * width for step in near], reach=1)
     around = np.arange(depth + 2)[:, None] * height + np.arange(rows + 2)
     row = around.reshape(-1) * width
     # Between two runs of a row lies one of what is around them, and one at either end.
     outer_starts = np.sort(np.concatenate([row, ends]), kind="stable")
     outer_ends = np.sort(np.concatenate([starts, row + columns + 2]), kind="stable")
-    outside = _connected(outer_starts, outer_ends, [width, height * width], reach=0)
+    outside, _ = _connected(outer_starts, outer_ends, [width, height * width], reach=0)
     cavities = outside - 1
     return Betti(pieces, pieces + cavities - euler_characteristic(mask), cavities)
+
+
+def pieces_at(mask: PackedMask, places: Places, most_runs: int = MOST_RUNS) -> Keys | None:
+    """Return the piece (26-connected) that each of some voxels of a volume lies in.
+
+    Parameters
+    ----------
+    mask
+        Of three axes.
+    places
+        Positions in the flattened mask, shape (n,).
+    most_runs
+        As for `betti`.
+
+    Returns
+    -------
+    (n,) int64 array or None
+        From 0 on, in no order that means anything; -1 where the mask is not there. None for a mask
+        of more runs than that.
+    """
+    runs = _runs(mask, most_runs)
+    if runs is None:
+        return None
+    starts, ends = runs
+    width, height = mask.shape[2] + 3, mask.shape[1] + 3
+    near = [1, height - 1, height, height + 1]
+    _, piece = _connected(starts, ends, [step * width for step in near], reach=1)
+    plane, row, column = np.unravel_index(places, mask.shape)
+    keys = (row + (plane + 1) * height + 1) * width + column + 1
+    run = np.searchsorted(starts, keys, "right") - 1
+    inside = (run >= 0) & mask.holds(places)
+    return np.where(inside, np.append(piece, -1)[run], -1)
 
 
 def euler_characteristic(mask: PackedMask) -> int:
@@ -129,8 +162,8 @@ def _runs(mask: PackedMask, most: int) -> tuple[Keys, Keys] | None:
     return np.concatenate(starts), np.concatenate(ends)
 
 
-def _connected(starts: Keys, ends: Keys, shifts: list[int], *, reach: int) -> int:
-    """Return the number of connected sets of runs that meet when shifted."""
+def _connected(starts: Keys, ends: Keys, shifts: list[int], *, reach: int) -> tuple[int, Keys]:
+    """Return the number of connected sets of runs that meet when shifted, and each run's set."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -144,8 +177,9 @@ def _connected(starts: Keys, ends: Keys, shifts: list[int], *, reach: int) -> in
         one.append(np.repeat(np.arange(len(starts)), count))
         other.append(np.repeat(low, count) + within)
     if not len(starts):
-        return 0
+        return 0, np.zeros(0, np.int64)
     edges = np.concatenate(one), np.concatenate(other)
     shape = len(starts), len(starts)
     graph = coo_array((np.ones(len(edges[0]), np.uint8), edges), shape)
-    return int(connected_components(graph, directed=False, return_labels=False))
+    count, labels = connected_components(graph, directed=False)
+    return int(count), labels.astype(np.int64)

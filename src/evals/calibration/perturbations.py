@@ -83,12 +83,7 @@ TABLE: dict[str, tuple[Perturbation, ...]] = {
         nodes("drop", movies.drop),
         nodes("merge", movies.merge),
         nodes("split", movies.split),
-        Perturbation(
-            "dilate",
-            "nodes",
-            partial(movie_files.tracks, change=movies.dilate),
-            forgiven="objects are matched at an IoU of 0.5, beyond which outlines do not count",
-        ),
+        nodes("dilate", movies.dilate),
         Perturbation(
             "shuffled_ids", "frames", partial(movie_files.tracks, change=movies.shuffle_ids)
         ),
@@ -220,7 +215,6 @@ TABLE: dict[str, tuple[Perturbation, ...]] = {
             "one_based_frames",
             "cells",
             partial(kinetics_files.cells, change=kinetics_files.count_from_one),
-            forgiven="an onset may be two frames off",
         ),
         ANY_FILE,
     ),

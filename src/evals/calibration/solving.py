@@ -24,7 +24,6 @@ PROGRAM = "solve.py"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 _LEDGER = "running"
-THREADS = ("OMP_NUMTHREADS", "OPENBLAS_NUMTHREADS", "MKL_NUMTHREADS")
 _KEPT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _WAIT = "import os, sys; sys.stdin.readline() or sys.exit(1); os.execv(sys.argv[1], sys.argv[1:])"
 _TOLD_CHARS = 300

@@ -128,6 +128,13 @@ def test_an_onset_three_frames_off_costs_little_as_published_and_half_strictly(g
     assert (grade.result_score, grade.strict) == (0.925, 0.5)
 
 
+def test_frames_counted_from_one_cost_a_third_of_the_onset(graded) -> None:
+    def later(values: np.ndarray) -> None:
+        values[:, FRAME] += 1
+
+    assert graded(changed(later)).strict == pytest.approx(5 / 6, abs=1e-6)
+
+
 def test_a_table_without_frames_costs_half(graded) -> None:
     rows = {name: [row[1:] for row in rows] for name, rows in CELLS.items()}
     grade = graded(rows, HEADING[1:])

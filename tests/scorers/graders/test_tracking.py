@@ -119,6 +119,15 @@ def test_dropping_more_and_more_objects_lowers_both_scores_steadily(
     assert all(np.diff(published) < 0)
 
 
+def test_objects_drawn_too_wide_cost_strict_their_overlap_and_not_chota(graded) -> None:
+    frames = movie()
+    frames[:, 7, :] = frames[:, 8, :]  # 8 rows become 9
+    grade = graded(frames).grade
+    assert grade.strict_metrics["strict_chota"] == 1.0
+    assert grade.strict_metrics["strict_localisation"] == grade.strict
+    assert grade.strict == pytest.approx(8 / 9, abs=1e-6)
+
+
 def test_a_missing_file_scores_zero(capsule: Path, submission: Path, graded) -> None:
     graded()
     (submission / "res_track.txt").unlink()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scorers.metrics.continuity import continuity
+from scorers.metrics.continuity import connectedness, continuity
 from scorers.metrics.packed import PackedMask
 from scorers.metrics.skeleton import centre_line
 
@@ -68,3 +68,30 @@ def test_removing_parts_one_by_one_never_raises_the_ratio() -> None:
         assert less <= ratio
         ratio = less
     assert ratio == 0.0
+
+
+def _connected(prediction: list[int], reference: list[int]) -> float:
+    return connectedness(np.array(prediction, np.int64), np.array(reference, np.int64))
+
+
+def test_a_network_found_whole_is_connected_whatever_its_pieces_are_called() -> None:
+    assert _connected([7, 7, 7, 2, 2], [0, 0, 0, 1, 1]) == 1.0
+
+
+def test_a_vessel_cut_in_half_keeps_half_of_its_pairs() -> None:
+    # 2 x 2² of 4² pairs are kept: recall 1/2, precision 1.
+    assert _connected([0, 0, 1, 1], [0, 0, 0, 0]) == pytest.approx(2 * 0.5 / 1.5)
+
+
+def test_two_vessels_joined_make_half_of_the_pairs_wrong() -> None:
+    assert _connected([0, 0, 0, 0], [0, 0, 1, 1]) == pytest.approx(2 * 0.5 / 1.5)
+
+
+def test_what_is_not_found_is_connected_to_nothing() -> None:
+    # 3² of 4² pairs are kept, and all of them are right.
+    assert _connected([0, 0, 0, -1], [0, 0, 0, 0]) == pytest.approx(2 * 9 / (16 + 9))
+
+
+def test_nothing_found_is_not_connected_and_nothing_to_find_is() -> None:
+    assert _connected([-1, -1], [0, 0]) == 0.0
+    assert _connected([], []) == 1.0

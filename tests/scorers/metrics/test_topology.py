@@ -6,7 +6,7 @@ from scipy import ndimage
 from skimage.measure import euler_number
 
 from scorers.metrics.packed import PackedMask
-from scorers.metrics.topology import Betti, betti, euler_characteristic
+from scorers.metrics.topology import Betti, betti, euler_characteristic, pieces_at
 
 
 def _betti(mask: np.ndarray) -> Betti | None:
@@ -59,3 +59,21 @@ def test_noise_of_too_many_runs_is_not_counted() -> None:
 def test_an_image_is_refused() -> None:
     with pytest.raises(ValueError, match="expected 3 axes"):
         betti(PackedMask.nothing((3, 4)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(arrays(bool, array_shapes(min_dims=3, max_dims=3, max_side=7)))
+def test_voxels_of_one_piece_are_told_apart_from_those_of_another_as_scipy_does(
+    mask: np.ndarray,
+) -> None:
+    known = ndimage.label(mask, np.ones((3, 3, 3)))[0].reshape(-1)
+    found = pieces_at(PackedMask.of_array(mask), np.arange(mask.size))
+    assert found is not None
+    assert np.array_equal(found < 0, known == 0)
+    pairs = np.unique(np.stack([known, found]), axis=1)
+    assert pairs.shape[1] == len(np.unique(known)) == len(np.unique(found))
+
+
+def test_noise_of_too_many_runs_has_no_pieces() -> None:
+    mask = np.indices((4, 8, 8)).sum(axis=0) % 2 == 0
+    assert pieces_at(PackedMask.of_array(mask), np.arange(3), most_runs=50) is None
