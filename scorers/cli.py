@@ -1,6 +1,6 @@
-"""The command line of the graders: `python -m scorers grade …`.
+"""The command line of the graders: `python -m scorers grade …`, and `… evidence …` for judges.
 
-Exit codes: 0 graded (bad submissions included), 1 internal error (memory or time ran out among
+Exit codes: 0 done (bad submissions included), 1 internal error (memory or time ran out among
 them), 2 wrong usage, 3 broken capsule or missing reference, 130 stopped by Ctrl-C.
 """
 
@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         limits = Limits().with_values(dict(options.limit))
     except ValueError as fault:
         parser.error(str(fault))
+    if options.command == "evidence":
+        return _tell_evidence(options, limits, own_process=own_process)
     if options.many is not None:
         if options.task_dir is not None or options.objects is not None:
             parser.error("--many takes neither TASK_DIR SUBMISSION_DIR nor --objects")
@@ -53,6 +55,36 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         limit_memory(limits)
         limit_time(limits)
     return _grade_one(options, limits)
+
+
+def _tell_evidence(options: argparse.Namespace, limits: Limits, *, own_process: bool) -> int:
+    if own_process:
+        limit_memory(limits)
+        limit_time(limits)
+    from scorers.rubric.figures import Wanted
+    from scorers.rubric.gathering.building import evidence_of
+
+    wanted = Wanted(options.images, options.side)
+    try:
+        evidence = evidence_of(
+            options.task_dir, options.submission_dir, limits, wanted, options.input_after
+        )
+    except NotADirectoryError as fault:
+        print(f"scorers evidence: {fault}", file=sys.stderr)
+        return USAGE
+    except CapsuleFault as fault:
+        print(f"scorers evidence: {fault}", file=sys.stderr)
+        return BROKEN
+    except MemoryError:
+        print(f"scorers evidence: {exhausted(limits)}", file=sys.stderr)
+        return INTERNAL
+    if options.json:
+        print(evidence.printed())
+    else:
+        from scorers.show import show_evidence
+
+        show_evidence(evidence)
+    return GRADED
 
 
 def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
@@ -109,7 +141,7 @@ def _grade_one(options: argparse.Namespace, limits: Limits) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scorers", description="Grade submissions.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     grade = commands.add_parser(
         "grade",
         help="grade one submission, or many",
@@ -137,7 +169,42 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--objects", type=Path, metavar="FILE.csv", help="write what became of each object"
     )
-    grade.add_argument(
+    _add_limits(grade)
+    evidence = commands.add_parser(
+        "evidence",
+        help="gather what a judge may see of one submission",
+        description="Gather the files of a submission as evidence for a judge: text made "
+        "harmless, figures drawn anew. Neither reference nor rubric is opened.",
+        epilog=f"Limits (--limit NAME=VALUE): {', '.join(Limits.names())}.",
+    )
+    evidence.add_argument("task_dir", type=Path, metavar="TASK_DIR")
+    evidence.add_argument("submission_dir", type=Path, metavar="SUBMISSION_DIR")
+    evidence.add_argument("--json", action="store_true", help="print it as one JSON object")
+    evidence.add_argument(
+        "--images",
+        choices=("none", "plots", "all"),
+        default="plots",
+        help="which figures: plots leaves TIFFs out (default: plots)",
+    )
+    evidence.add_argument(
+        "--side",
+        type=_side,
+        default=1024,
+        metavar="PIXELS",
+        help="longer side of figures at most (default: 1024)",
+    )
+    evidence.add_argument(
+        "--input-after",
+        type=Path,
+        metavar="DIR",
+        help="the agent's own input folder after its work, to tell whether it is unchanged",
+    )
+    _add_limits(evidence)
+    return parser
+
+
+def _add_limits(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
         "--limit",
         type=_limit,
         action="append",
@@ -145,7 +212,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="set one of the limits below; may be repeated",
     )
-    return parser
+
+
+def _side(text: str) -> int:
+    if not text.isdecimal() or not 64 <= int(text) <= 4096:
+        raise argparse.ArgumentTypeError(f"expected pixels from 64 to 4096, got {text!r}")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -78,7 +78,7 @@ def assess(
             raise NotADirectoryError(f"expected a folder, got {str(folder)!r}")
     spec, rubric = load_spec(task_dir), load_rubric(task_dir)
     family = family_for(spec, rubric)
-    with _open_submission(submission_dir.resolve(), limits) as tree:
+    with open_submission(submission_dir.resolve(), limits) as tree:
         job = Job(
             task_dir=task_dir,
             spec=spec,
@@ -127,7 +127,8 @@ def flat(metrics: Mapping[str, Any]) -> dict[str, Scalar]:
     return flattened
 
 
-def _open_submission(root: Path, limits: Limits) -> Tree:
+def open_submission(root: Path, limits: Limits) -> Tree:
+    """List the files of a submission: those in `artifacts/` where it is packed."""
     if not _is(root / MANIFEST, stat.S_ISREG):
         return Tree(root, limits)
     # Whoever made the submission made this folder as well: it is not followed if it is a link.

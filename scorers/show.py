@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scorers.contract import Grade, Scalar
+    from scorers.rubric.evidence import Evidence
 
 _ROWS_SHOWN = 50
 _COLUMNS_SHOWN = 8
@@ -34,6 +35,28 @@ def show(grade: Grade) -> None:
     refused = [*grade.deliverables.get("rejected", ()), *grade.deliverables.get("refused", ())]
     if refused:
         console.print(_rows(f"files not used ({len(refused)})", refused))
+
+
+def show_evidence(evidence: Evidence) -> None:
+    """Print what is in evidence as tables, without texts and pictures."""
+    console = Console(highlight=False, markup=False)
+    counts = {
+        "files": evidence.files_total,
+        "documents": len(evidence.documents),
+        "tables": len(evidence.tables),
+        "figures": len(evidence.figures),
+    }
+    console.print(_pairs(evidence.task_id, counts))
+    for title, parts, keys in (
+        ("documents", evidence.documents, ("ref", "bucket", "chars", "shortened")),
+        ("tables", evidence.tables, ("ref", "rows", "columns")),
+        ("figures", evidence.figures, ("ref", "kind", "caption")),
+        ("figures not drawn", evidence.undrawn, ("path", "reason")),
+        ("flags", evidence.flags, ("where", "kind", "snippet")),
+    ):
+        rows = [{key: getattr(part, key) for key in keys} for part in parts]
+        if rows:
+            console.print(_rows(f"{title} ({len(rows)})", rows))
 
 
 def write_objects(path: Path, rows: Sequence[Mapping[str, Scalar]]) -> None:

@@ -1,0 +1,1 @@
+"""Checklists and level rubrics: what is asked, what was decided, and what it adds up to."""

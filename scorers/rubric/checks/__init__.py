@@ -1,0 +1,1 @@
+"""Items that code can decide from what a run left, before any judge is asked."""

@@ -1,0 +1,1 @@
+"""Evidence of one submission, read from its files."""
