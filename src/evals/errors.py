@@ -30,3 +30,7 @@ class SandboxError(EvalsError, RuntimeError):
 
 class GraderFailedError(EvalsError, RuntimeError):
     """The grader itself failed: the sample is an error, never a zero."""
+
+
+class ModelFailedError(EvalsError, ConnectionError):
+    """The model, or the way to it, failed: the sample is an error, never a zero."""

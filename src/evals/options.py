@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any, TypeVar, get_args
 
 from evals.errors import EvalsError
 from evals.names import unknown
 
 Choice = TypeVar("Choice", bound=str)
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 class OptionInvalidError(EvalsError, ValueError):
@@ -34,6 +39,25 @@ def fraction(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise _invalid(name, "a number from 0 to 1", value, 0.5)
     return float(value)
+
+
+def positive(name: str, value: object) -> float:
+    """Return `value` as a float if it is a number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise _invalid(name, "a number above 0", value, 2.5)
+    return float(value)
+
+
+def size(name: str, value: object, *, least: int = 0) -> int:
+    """Return the bytes that a number or a text such as `20GiB` or `500 MB` stands for."""
+    found = _SIZE.fullmatch(str(value).strip())
+    if isinstance(value, bool) or found is None:
+        raise _invalid(name, "bytes, as a number or with a unit", value, "20GiB")
+    number, prefix, binary = found.groups()
+    counted = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])
+    if counted < least:
+        raise _invalid(name, f"at least {least:,} bytes", value, "20GiB")
+    return counted
 
 
 def text(name: str, value: object, example: str) -> str:

@@ -83,7 +83,8 @@ async def run_child(command: list[str], limits: ChildLimits, *, path: list[str])
             raise GraderFailedError(f"The grader took longer than {limits.seconds:g} s.") from error
         finally:
             with anyio.CancelScope(shield=True):
-                await _end(process)
+                kill_group(process.pid)
+                await process.aclose()
 
 
 def _bare_environment(scratch: str, path: list[str]) -> dict[str, str]:
@@ -131,8 +132,7 @@ def _stream(stream: ByteReceiveStream | None) -> ByteReceiveStream:
     return stream
 
 
-async def _end(process: Process) -> None:
-    # The session's leader may be gone and its children not: the group is what counts.
+def kill_group(leader: int) -> None:
+    """Kill all of the process group that a child leads, which may be gone itself."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.aclose()
+        os.killpg(leader, signal.SIGKILL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evals.scoring.markdown import escaped, shown, table
+from evals.telemetry.telling import audit_line, telemetry_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,7 @@ _STATUS = {
     "no_deliverable": "nothing usable was delivered",
     "crash": "the run crashed",
     "timed_out": "the run ran out of time",
-    "refused": "the model refused",
+    "refused": "the model or its provider refused",
     "limit": "a limit ended the run",
 }
 
@@ -29,10 +30,12 @@ def explanation(record: Graded) -> str:
         _summary(grade, record),
         f"**Reason:** {escaped(grade['error'], 1000)}" if grade.get("error") else "",
         _leak(record),
+        audit_line(record.audit),
         _picture(record),
         _metrics(grade),
         _items(grade.get("items") or []),
         _deliverables(grade.get("deliverables") or {}),
+        telemetry_table(record.telemetry),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -48,15 +51,24 @@ def compared(grade: Mapping[str, Any]) -> str:
 
 
 def _summary(grade: Mapping[str, Any], record: Graded) -> str:
-    verdict = "passed" if grade.get("passed") else "not passed"
-    strict = grade.get("strict")
     parts = [
-        f"**Outcome {shown(_number(grade.get('outcome')))}** ({verdict})",
-        f"strict {shown(_number(strict))}" if strict is not None else "strict: not available",
+        *_outcome(grade, record),
         _STATUS.get(record.status or "", ""),
         f"limit: {escaped(record.limit)}" if record.limit else "",
+        escaped(record.limit_reason, 300),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _outcome(grade: Mapping[str, Any], record: Graded) -> list[str]:
+    if record.status == "refused":
+        return ["**Not scored**"]
+    verdict = "passed" if grade.get("passed") else "not passed"
+    strict = grade.get("strict")
+    return [
+        f"**Outcome {shown(_number(grade.get('outcome')))}** ({verdict})",
+        f"strict {shown(_number(strict))}" if strict is not None else "strict: not available",
+    ]
 
 
 def _leak(record: Graded) -> str:

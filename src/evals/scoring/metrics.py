@@ -6,7 +6,9 @@ import math
 from collections import defaultdict
 from statistics import fmean, stdev
 
-from inspect_ai.scorer import Metric, SampleScore, Value, metric, value_to_float
+from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric, value_to_float
+
+from evals.scoring.reducers import spread_of
 
 _to_float = value_to_float()
 
@@ -16,8 +18,9 @@ def mean() -> Metric:
     r"""Mean over tasks of each task's mean over its samples.
 
     $m = \frac{1}{T} \sum_t \frac{1}{n_t} \sum_i x_{ti}$, so that a task with many replicas does not
-    drown the others. On `passed` it is the pass rate. Scores that are NaN are left out; Inspect
-    counts them as unscored samples. NaN where no score is left.
+    drown the others; $x_{ti}$ is a sample's mean over its epochs. On `passed` it is the pass rate.
+    Scores that are NaN are left out; Inspect counts them as unscored samples. NaN where no score
+    is left.
 
     Returns:
         The metric; it reads `task_id` from the sample's metadata, else takes the sample as a task.
@@ -36,8 +39,8 @@ def stderr() -> Metric:
 
     $\mathrm{SE} = s / \sqrt{T}$, where $s$ is the sample standard deviation (divisor $T - 1$) of
     the $T$ per-task means. It speaks of how the mean would move with another choice of tasks, not
-    of one task's own scatter over replicas or epochs. 0 for fewer than two tasks, as Inspect's own
-    `stderr` has it.
+    of one task's own scatter over replicas or epochs; `spread` does of epochs. 0 for fewer than two
+    tasks, as Inspect's own `stderr` has it.
 
     Returns:
         The metric; it reads `task_id` as `mean` does.
@@ -62,6 +65,42 @@ def tasks() -> Metric:
         return float(len(_task_means(scores)))
 
     return count_of_tasks
+
+
+@metric(scores="unreduced")
+def spread() -> Metric:
+    r"""How far the runs of one and the same sample lie apart: a standard deviation over epochs.
+
+    Each sample's $s = \sqrt{\frac{1}{n - 1} \sum_e (x_e - \bar x)^2}$ over its $n$ epochs, averaged
+    as `mean` averages: over a task's samples, then over tasks. Epochs that are NaN are left out,
+    and so are samples with fewer than two others. NaN where none is left, as without epochs.
+
+    Returns:
+        The metric; it reads `task_id` as `mean` does.
+    """
+
+    def mean_of_spreads(scores: list[SampleScore]) -> Value:
+        epochs: defaultdict[str, list[SampleScore]] = defaultdict(list)
+        for score in scores:
+            epochs[str(score.sample_id)].append(score)
+        means = _task_means([_spread(of_sample) for of_sample in epochs.values()])
+        return fmean(means) if means else math.nan
+
+    return mean_of_spreads
+
+
+@metric(scores="unreduced")
+def count() -> Metric:
+    """Number of runs, each epoch counted singly, whose value is 1: on `refused`, the refusals.
+
+    Returns:
+        The metric.
+    """
+
+    def sum_over_runs(scores: list[SampleScore]) -> Value:
+        return sum(_to_float(score.score.value) for score in scores)
+
+    return sum_over_runs
 
 
 @metric
@@ -93,6 +132,11 @@ def _grouped(key: str) -> Metric:
         return {name: fmean(values) if values else math.nan for name, values in means.items()}
 
     return means_of_groups
+
+
+def _spread(epochs: list[SampleScore]) -> SampleScore:
+    value = spread_of(_to_float(epoch.score.value) for epoch in epochs)
+    return epochs[0].model_copy(update={"score": Score(value=value)})
 
 
 def _task_means(scores: list[SampleScore]) -> list[float]:

@@ -17,13 +17,7 @@ from evals.scoring.explanation import compared, explanation
 from evals.scoring.keep import Keep, Keeping, keep_submission
 from evals.scoring.leak import places_of_canary
 from evals.scoring.markdown import escaped
-from evals.scoring.metrics import (
-    dim,
-    level,
-    mean,
-    stderr,
-    tasks,
-)
+from evals.scoring.metrics import count, dim, level, mean, spread, stderr, tasks
 from evals.scoring.record import Graded
 from evals.scoring.run_grader import (
     GRADER_TIMEOUT,
@@ -32,6 +26,7 @@ from evals.scoring.run_grader import (
     grader_service,
 )
 from evals.scoring.status import has_refused, limit_reached, run_cancelled, run_failed, status_of
+from evals.telemetry.observe import observe
 from evals.workspace.export import export
 from evals.workspace.place import Workspace
 from evals.workspace.settle import settle
@@ -48,9 +43,10 @@ OVERLAY_SOURCE = "evals/overlay"
 
 @scorer(
     metrics={
-        "outcome": [mean(), stderr(), tasks(), dim(), level()],
+        "outcome": [mean(), stderr(), tasks(), dim(), level(), spread()],
         "passed": [mean(), stderr()],
-        "strict": [mean(), stderr()],
+        "strict": [mean(), stderr(), spread()],
+        "refused": [count()],
     }
 )
 def grade(
@@ -70,14 +66,15 @@ def grade(
         timeout: Seconds that the grader may take.
 
     Returns:
-        Scorer whose value has the keys `outcome` (0 to 1), `passed` (0 or 1) and `strict` (0 to 1,
-        or NaN where it is not available).
+        Scorer whose value has the keys `outcome` (0 to 1), `passed` (0 or 1), `strict` (0 to 1,
+        or NaN where it is not available) and `refused` (0 or 1). Where the provider refused and
+        nothing was delivered the first three are NaN, which leaves them out of means.
     """
     keeping = Keeping(submissions, keep)
 
     async def score(state: TaskState, target: Target) -> Score:
         record = state.store_as(Graded)
-        if record.grade is None and not _has_sandbox():
+        if record.grade is None and not has_sandbox():
             return _unscored(record)
         return verdict_score(await grade_once(state, keeping, timeout))
 
@@ -127,6 +124,8 @@ async def grade_once(state: TaskState, keeping: Keeping, timeout: int) -> Graded
         raise GraderFailedError(record.problem)
     workspace = state.store_as(Workspace)
     await settle(workspace)
+    record.limit, record.limit_reason = limit_reached(workspace) or (None, "")
+    await observe(record, state, workspace)
     try:
         report = await _report(state, workspace, timeout)
     except GraderFailedError as error:
@@ -136,12 +135,12 @@ async def grade_once(state: TaskState, keeping: Keeping, timeout: int) -> Graded
         raise
     grade = take_report(record, report)
     record.canary = places_of_canary(state, grade.get("canary") or [])
-    record.limit = limit_reached(workspace)
     record.status = status_of(
         grade,
-        refused=has_refused(state.output),
+        refused=has_refused(state.output, transcript().events),
         limit=record.limit,
         crashed=run_failed(),
+        failed=bool(workspace.failure),
     )
     _show_overlays(report)
     await keep_submission(record, workspace, state.uuid, keeping)
@@ -151,22 +150,34 @@ async def grade_once(state: TaskState, keeping: Keeping, timeout: int) -> Graded
 def verdict_score(record: Graded) -> Score:
     """Return the score that a stored verdict stands for."""
     grade = record.grade or {}
-    strict = grade.get("strict")
+    refused = record.status == "refused"
     return Score(
-        value={
-            "outcome": round(float(grade["outcome"]), 4),
-            "passed": 1.0 if grade["passed"] else 0.0,
-            "strict": math.nan if strict is None else round(float(strict), 4),
-        },
+        # What is NaN is left out of means. The count of refused runs cannot be, so it is a value.
+        value=dict.fromkeys(("outcome", "passed", "strict"), math.nan) | {"refused": 1.0}
+        if refused
+        else _values(grade) | {"refused": 0.0},
         answer=compared(grade),
         explanation=explanation(record),
+        reason="refusal" if refused else None,
         metadata={
             **grade,
             "status": record.status,
             "limit": record.limit,
+            "limit_reason": record.limit_reason,
             "canary": record.canary,
+            "telemetry": record.telemetry,
+            "audit": record.audit,
         },
     )
+
+
+def _values(grade: dict[str, Any]) -> dict[str, float]:
+    strict = grade["strict"]
+    return {
+        "outcome": round(float(grade["outcome"]), 4),
+        "passed": 1.0 if grade["passed"] else 0.0,
+        "strict": math.nan if strict is None else round(float(strict), 4),
+    }
 
 
 async def _report(state: TaskState, workspace: Workspace, timeout: int) -> Report:
@@ -200,7 +211,8 @@ def _show_overlays(report: Report) -> None:
         transcript().info(f"{caption}\n\n![{caption}]({picture.uri})", source=OVERLAY_SOURCE)
 
 
-def _has_sandbox() -> bool:
+def has_sandbox() -> bool:
+    """Tell whether the sample at hand has a sandbox; one that is scored from its log has none."""
     try:
         sandbox()
     except ProcessLookupError:

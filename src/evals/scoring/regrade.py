@@ -116,10 +116,9 @@ async def _regrade_sample(log: EvalLog, sample: EvalSample, submissions: Path) -
     grade = take_report(record, report)
     said = [place for place in record.canary if place == TRANSCRIPT]
     record.canary = said + (grade.get("canary") or [])
-    record.limit = sample.limit.type if sample.limit else None
     record.status = status_of(
         grade,
-        refused=has_refused(sample.output),
+        refused=has_refused(sample.output, sample.events),
         limit=record.limit,
         crashed=sample.error is not None,
     )
@@ -141,6 +140,7 @@ def _replace_score(log: EvalLog, sample: EvalSample, record: Graded) -> None:
         value=score.value,
         answer=score.answer or "",
         explanation=score.explanation or "",
+        reason=score.reason,
         metadata=score.metadata or {},
         provenance=ProvenanceData(
             author="evals regrade", reason=f"graders of evals {version('evals')}"

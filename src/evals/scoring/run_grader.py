@@ -41,7 +41,41 @@ async def grade_in_service(
     Raises:
         GraderFailedError: The service is gone, or the grader failed, hung or told nonsense.
     """
-    command = ["python3", "-m", "scorers", "grade", "/capsule", "/submission", "--json"]
+    return read_report(await ask_service(service, ["grade"], task_id, timeout=timeout), task_id)
+
+
+async def grade_in_child(
+    capsule: Path, submission: Path, task_id: str, *, timeout: int = GRADER_TIMEOUT
+) -> Report:
+    """Grade a folder on this machine in a child process with limits.
+
+    Raises:
+        GraderFailedError: The grader failed, was killed, took too long or told nonsense.
+    """
+    told = await ask_child(
+        ["grade"], capsule, submission, task_id, timeout=timeout, most_bytes=REPORT_BYTES
+    )
+    return read_report(told, task_id)
+
+
+async def ask_service(
+    service: SandboxEnvironment, words: list[str], task_id: str, *, timeout: int
+) -> str:
+    """Run a command of `scorers` on `/capsule` and `/submission` inside the service.
+
+    Args:
+        service: The grader.
+        words: The command and its options.
+        task_id: For messages.
+        timeout: Seconds that it may take.
+
+    Returns:
+        What it printed.
+
+    Raises:
+        GraderFailedError: The service is gone, or the command failed or hung.
+    """
+    command = ["python3", "-m", "scorers", *words, "/capsule", "/submission", "--json"]
     try:
         result = await service.exec(
             command, timeout=timeout, timeout_retry=False, env={"PYTHONSAFEPATH": "1"}
@@ -54,24 +88,42 @@ async def grade_in_service(
         raise GraderFailedError(
             f"The grader's container of {task_id} is gone or does not answer: {error}"
         ) from error
-    return _verdict(Finished(result.returncode, result.stdout, result.stderr), task_id)
+    return _printed(Finished(result.returncode, result.stdout, result.stderr), task_id)
 
 
-async def grade_in_child(
-    capsule: Path, submission: Path, task_id: str, *, timeout: int = GRADER_TIMEOUT
-) -> Report:
-    """Grade a folder on this machine in a child process with limits.
+async def ask_child(
+    words: list[str],
+    capsule: Path,
+    submission: Path,
+    task_id: str,
+    *,
+    timeout: int,
+    most_bytes: int,
+) -> str:
+    """Run a command of `scorers` on folders of this machine in a child process with limits.
+
+    Args:
+        words: The command and its options.
+        capsule: Folder of the task.
+        submission: Folder that an agent left.
+        task_id: For messages.
+        timeout: Seconds that it may take.
+        most_bytes: What it may print.
+
+    Returns:
+        What it printed.
 
     Raises:
-        GraderFailedError: The grader failed, was killed, took too long or told nonsense.
+        GraderFailedError: It failed, was killed, took too long or printed too much.
     """
     # The child works in a folder of its own.
     capsule, submission = capsule.resolve(), submission.resolve()
-    limits = ChildLimits(seconds=timeout, output_bytes=REPORT_BYTES)
-    command = [sys.executable, "-m", "scorers", "grade", str(capsule), str(submission), "--json"]
+    limits = ChildLimits(seconds=timeout, output_bytes=most_bytes)
+    options = [str(capsule), str(submission), "--json"]
+    command = [sys.executable, "-m", "scorers", *words, *options]
     async with concurrency("evals-grader", max(1, os.cpu_count() or 1), visible=False):
         finished = await run_child(command, limits, path=[_scorers_parent()])
-    return _verdict(finished, task_id, hide=(str(capsule), str(submission)))
+    return _printed(finished, task_id, hide=(str(capsule), str(submission)))
 
 
 def _scorers_parent() -> str:
@@ -81,9 +133,9 @@ def _scorers_parent() -> str:
     return str(Path(scorers.__file__).resolve().parents[1])
 
 
-def _verdict(finished: Finished, task_id: str, hide: tuple[str, ...] = ()) -> Report:
+def _printed(finished: Finished, task_id: str, hide: tuple[str, ...] = ()) -> str:
     if finished.code == 0:
-        return read_report(finished.output, task_id)
+        return finished.output
     complaint = finished.complaint[-_ERROR_TAIL:].strip() or "(it said nothing)"
     for path in hide:
         # Errors go into the log, which is shared; paths of this machine do not.

@@ -14,6 +14,7 @@ from inspect_ai.viewer import (
 
 HEADLINE = HeadlineMetric(scorer="grade", score="outcome", metric="evals/mean")
 _KEYS = {"outcome": "Outcome", "passed": "Passed", "strict": "Strict"}
+_REFUSED = "refused"
 
 
 def outcome_viewer() -> ViewerConfig:
@@ -29,12 +30,13 @@ def outcome_viewer() -> ViewerConfig:
                 TaskSamplesColumn(id="sampleStatus"),
                 TaskSamplesColumn(id="sampleId"),
                 *scores,
+                TaskSamplesColumn.score("grade", _REFUSED, visible=False),
                 *(TaskSamplesColumn(id=name) for name in shown),
                 *(TaskSamplesColumn(id=name, visible=False) for name in hidden),
             ],
             sort=[TaskSamplesSort(column="sampleId")],
             multiline=False,
-            score_labels=dict(_KEYS),
+            score_labels={**_KEYS, _REFUSED: "Refused"},
             score_color_scales={
                 key: ScoreColorScale(palette="good-high", min=0, max=1) for key in _KEYS
             },

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.util import ComposeConfig
 
 import scorers
+from evals.data.places import harness_root
 from evals.errors import SandboxError
 from evals.workspace import docker
 from evals.workspace.owner import owner_mark
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 SANDBOX_LABEL = "org.evals.sandbox"
 OWNER_LABEL = "org.evals.owner"
 DEFAULT_OUTPUT_LIMIT = 20 * 2**30
+# Where the agent finds the coding agents that are prepared on this machine.
+HARNESS_DIR = "/opt/harness"
 
 _INIT = ["python3", "-I", "/opt/init.py"]
 _GIB = 2**30
@@ -100,12 +103,16 @@ def _agent(capsule: Path, image: str, share: Resources, output_limit: int) -> di
             _tmpfs("/tmp", share.agent_memory // 4, "mode=1777"),
             _tmpfs("/var/tmp", share.agent_memory // 4, "mode=1777"),
             _tmpfs("/home/agent", share.agent_memory // 4, "uid=1000", "gid=1000", "mode=0700"),
+            # For the commands that Inspect gives to a person at work; root alone may write there.
+            _tmpfs("/opt/human_agent", 4 * _MIB, "mode=0755"),
         ],
         "volumes": [
             _bind(capsule / "input", "/workspace/input"),
             {"type": "volume", "source": "submission", "target": "/workspace/output"},
         ],
     }
+    if (harnesses := harness_root()).is_dir():
+        service["volumes"].append(_bind(harnesses, HARNESS_DIR))
     if share.gpus:
         device = {"driver": "nvidia", "count": share.gpus, "capabilities": ["gpu"]}
         service["deploy"] = {"resources": {"reservations": {"devices": [device]}}}

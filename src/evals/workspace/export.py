@@ -20,7 +20,15 @@ from evals.workspace.take import DroppedFile, Exported, KeptFile, Taker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DEFAULT_CAP", "DroppedFile", "Exported", "KeptFile", "export", "take_archive"]
+__all__ = [
+    "DEFAULT_CAP",
+    "DroppedFile",
+    "Exported",
+    "KeptFile",
+    "export",
+    "take_archive",
+    "take_folder",
+]
 
 DEFAULT_CAP = 2 * 2**30
 _TIME_LIMIT_S = 1800
@@ -63,7 +71,7 @@ async def export(
             container, folder = workspace.grader_container, "/submission"
         await anyio.to_thread.run_sync(partial(_from_container, container, folder, taker))
     else:
-        await anyio.to_thread.run_sync(_from_folder, Path(workspace.output_dir), taker)
+        await anyio.to_thread.run_sync(take_folder, Path(workspace.output_dir), taker)
     return taker.done()
 
 
@@ -117,7 +125,8 @@ def take_archive(stream: IO[bytes], taker: Taker) -> None:
         pass
 
 
-def _from_folder(root: Path, taker: Taker) -> None:
+def take_folder(root: Path, taker: Taker) -> None:
+    """Take the regular files below a folder of the host; links are not followed."""
     for folder, folders, files, descriptor in os.fwalk(root, follow_symlinks=False):
         folders.sort()
         for name in sorted(files):

@@ -55,8 +55,8 @@ async def prepare_local(state: TaskState, workspace: Workspace) -> None:
     folder = await _folder()
     root = folder / "workspace"
     input_dir = capsule_for(state.metadata["data_hash"]).input_dir
-    (folder / MARK_FILE).write_text(json.dumps({"owner": owner_mark()}), encoding="utf-8")
-    await anyio.to_thread.run_sync(_lay_out, input_dir, root)
+    mark_folder(folder)
+    await anyio.to_thread.run_sync(lay_out, input_dir, root)
     workspace.kind = "local"
     workspace.input_dir = str(root / "input")
     workspace.output_dir = str(root / "output")
@@ -67,7 +67,12 @@ async def prepare_local(state: TaskState, workspace: Workspace) -> None:
 async def end_processes(workspace: Workspace) -> None:
     """Kill the processes that work in the sandbox's folder."""
     folder = Path(workspace.output_dir).parents[1]
-    await anyio.to_thread.run_sync(_end_processes, folder)
+    await anyio.to_thread.run_sync(end_processes_in, folder)
+
+
+def mark_folder(folder: Path) -> None:
+    """Name a temporary folder's owner in it, so that a killed run's can be found and removed."""
+    (folder / MARK_FILE).write_text(json.dumps({"owner": owner_mark()}), encoding="utf-8")
 
 
 async def _folder() -> Path:
@@ -83,7 +88,12 @@ def _warn_once() -> None:
     )
 
 
-def _lay_out(input_dir: Path, root: Path) -> None:
+def lay_out(input_dir: Path, root: Path) -> None:
+    """Make `input`, a copy without the right to write, and an empty `output` in a folder.
+
+    Raises:
+        SandboxError: The input cannot be copied.
+    """
     try:
         shutil.copytree(input_dir, root / "input")
     except (OSError, shutil.Error) as error:
@@ -97,7 +107,8 @@ def _lay_out(input_dir: Path, root: Path) -> None:
         path.chmod(path.stat().st_mode & ~_WRITE_BITS)
 
 
-def _end_processes(folder: Path) -> None:
+def end_processes_in(folder: Path) -> None:
+    """Kill the processes that work in a folder or below it."""
     spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     end = time.monotonic() + _KILL_WAIT_S
     # What is killed may have started another in the meantime. Who waits for a process by its

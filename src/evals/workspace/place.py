@@ -30,7 +30,10 @@ class Workspace(StoreModel):
         agent_container: Name of the agent's container, on Docker.
         grader_container: Name of the grader's container; empty where the sandbox has none.
         settled: All that the agent started is dead.
-        limit: Kind of limit by which the watchdog ended the agent; empty if it did not.
+        limit: What went over the limit by which the watchdog ended the agent: `output`,
+            `processes` or `container`; empty if it did not.
+        limit_reason: That limit in words.
+        failure: How the program that was the agent failed, in words; empty if it did not.
     """
 
     kind: Kind = ""
@@ -40,6 +43,8 @@ class Workspace(StoreModel):
     grader_container: str = ""
     settled: bool = False
     limit: str = ""
+    limit_reason: str = ""
+    failure: str = ""
 
     async def put_tree(self, folder: Path, dest_subdir: str = "") -> None:
         """Copy what a folder of the host holds into the output, owned by the agent.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import LimitExceededError, background, sandbox
+from inspect_ai.util import background, sandbox
 
 from evals.errors import SandboxError
 from evals.workspace import docker
@@ -13,7 +15,14 @@ from evals.workspace.compose import DEFAULT_OUTPUT_LIMIT
 from evals.workspace.local import looks_local, prepare_local
 from evals.workspace.place import Workspace
 from evals.workspace.probe import SCRIPT, read_findings
-from evals.workspace.watchdog import Watched, watch_output, watch_processes
+from evals.workspace.watchdog import (
+    OverrunError,
+    Watched,
+    measure_folder,
+    measure_output,
+    watch_output,
+    watch_processes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,30 +45,31 @@ def prepare_workspace(
         workspace = state.store_as(Workspace)
         if await looks_local():
             await prepare_local(state, workspace)
+            folder = partial(measure_folder, Path(workspace.output_dir))
+            background(_watch, workspace, partial(watch_output, folder, output_limit_bytes))
             return state
         await _name_containers(workspace)
         await _check(network)
         watched = Watched(
             agent=workspace.agent_container,
             grader=workspace.grader_container,
-            output_limit=output_limit_bytes,
             process_limit=await _process_limit(workspace.agent_container),
         )
-        background(_watch, workspace, watch_output, watched)
-        background(_watch, workspace, watch_processes, watched)
+        volume = partial(measure_output, watched)
+        background(_watch, workspace, partial(watch_output, volume, output_limit_bytes))
+        background(_watch, workspace, partial(watch_processes, watched))
         return state
 
     return solve
 
 
-async def _watch(
-    workspace: Workspace, watch: Callable[[Watched], Awaitable[None]], watched: Watched
-) -> None:
+async def _watch(workspace: Workspace, watch: Callable[[], Awaitable[None]]) -> None:
     try:
-        await watch(watched)
-    except LimitExceededError as limit:
+        await watch()
+    except OverrunError as overrun:
         # Inspect tells scorers of its own limits by an event, of these it does not.
-        workspace.limit = limit.type
+        workspace.limit = overrun.kind
+        workspace.limit_reason = overrun.message
         raise
 
 

@@ -1,21 +1,33 @@
-"""Watch an agent's container from outside, and end the agent where it goes over a limit.
+"""Watch an agent from outside, and end it where it goes over a limit.
 
 Docker's usual storage has no quota, and a container full of processes takes no more commands. So
 the size of the output is measured through the grader's container, which the agent cannot touch, and
-the processes are counted by the engine.
+the processes are counted by the engine. Locally only the output is measured, as the folder it is.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import time
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import anyio
-from inspect_ai.util import LimitExceededError
+from inspect_ai.util import LimitExceededError, store_as
 
 from evals.errors import SandboxError
+from evals.telemetry.growth import OutputGrowth
 from evals.workspace import docker
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    Measure = Callable[[], Awaitable["Disk | None"]]
+
+Kind = Literal["output", "processes", "container"]
 
 _PERIOD_S = 3.0
 _CROWDED_PERIOD_S = 1.0
@@ -26,18 +38,30 @@ _FULL = 0.95
 _DISK_RESERVE = 2**30
 _PATIENCE = 20
 _TIME_LIMIT_S = 60
+_BLOCK = 512  # bytes, whatever the file system's own block
 _MEASURE = 'du -sk -- "$1" | cut -f1; stat -f -c "%a %S" -- "$1"'
 
 _log = logging.getLogger(__name__)
 
 
+class OverrunError(LimitExceededError):
+    """A limit that the watchdog keeps. Inspect records it as `custom` and scores the sample.
+
+    Attributes:
+        kind: What went over its limit.
+    """
+
+    def __init__(self, kind: Kind, value: float, limit: float, message: str) -> None:
+        super().__init__("custom", value=value, limit=limit, message=message)
+        self.kind: Kind = kind
+
+
 @dataclass(frozen=True)
 class Watched:
-    """The containers of a sample and the agent's limits: bytes of output, processes."""
+    """The containers of a sample, and how many processes the agent may have."""
 
     agent: str
     grader: str
-    output_limit: int
     process_limit: int | None
 
 
@@ -49,22 +73,29 @@ class Disk:
     free: int
 
 
-async def watch_output(watched: Watched) -> None:
+async def watch_output(measure: Measure, limit: int) -> None:
     """Measure the output again and again, until it is too large or the sample's agent ends.
 
+    Args:
+        measure: Measures the output once; None if that is not possible now.
+        limit: Bytes that the output may take.
+
     Raises:
-        LimitExceededError: A limit of the kind `custom`. Inspect records it and scores the sample.
+        OverrunError: The output takes more, or the disk is nearly full through the agent.
     """
+    growth = store_as(OutputGrowth)
     first: Disk | None = None
     failed = 0
     while True:
         started = time.monotonic()
-        disk = await measure_output(watched)
+        disk = await measure()
         failed = 0 if disk else failed + 1
         if failed == _PATIENCE:
-            _log.warning("The output of %s cannot be measured; trying on.", watched.agent)
+            _log.warning("The output of a sample cannot be measured; trying on.")
         first = first or disk
-        excess = output_excess(disk, first, watched) if disk and first else None
+        if disk is not None:
+            growth.note(time.time(), disk.taken)
+        excess = output_excess(disk, first, limit) if disk and first else None
         if excess is not None:
             raise excess
         took = time.monotonic() - started
@@ -75,39 +106,35 @@ async def watch_processes(watched: Watched) -> None:
     """Count the agent's processes again and again, until they fill its container or it stops.
 
     Raises:
-        LimitExceededError: A limit of the kind `custom`. Inspect records it and scores the sample.
+        OverrunError: They fill it, or it has stopped.
     """
     crowded = 0
     while True:
         count = await count_processes(watched.agent)
         if count == 0:
-            raise _limit(0, 1, "The agent's container has stopped.")
+            raise OverrunError("container", 0, 1, "The agent's container has stopped.")
         crowded = crowded + 1 if is_crowded(count, watched) else 0
         # One full moment is a busy agent; two in a row are a bomb.
         if crowded == 2:
             limit = watched.process_limit or 0
-            raise _limit(
-                count or 0, limit, f"{count} processes fill the agent's container of {limit}."
-            )
+            told = f"{count} processes fill the agent's container of {limit}."
+            raise OverrunError("processes", count or 0, limit, told)
         await anyio.sleep(_CROWDED_PERIOD_S if crowded else _PERIOD_S)
 
 
-def output_excess(disk: Disk, first: Disk, watched: Watched) -> LimitExceededError | None:
+def output_excess(disk: Disk, first: Disk, limit: int) -> OverrunError | None:
     """Return the limit that the output broke, or None."""
-    limit = watched.output_limit
     if disk.taken > limit:
-        return _limit(
-            disk.taken, limit, f"The output takes {disk.taken:,} bytes of at most {limit:,}."
-        )
+        told = f"The output takes {disk.taken:,} bytes of at most {limit:,}."
+        return OverrunError("output", disk.taken, limit, told)
     # Files that are deleted but still open take space which no folder shows.
     lost = first.free - disk.free
     if disk.free < _DISK_RESERVE and lost > limit:
-        return _limit(
-            lost,
-            limit,
-            f"The disk of the Docker engine is nearly full ({disk.free:,} bytes left) and lost "
-            f"{lost:,} bytes since the sample began.",
+        told = (
+            f"The disk that holds the output is nearly full ({disk.free:,} bytes left) and lost "
+            f"{lost:,} bytes since the sample began."
         )
+        return OverrunError("output", lost, limit, told)
     return None
 
 
@@ -119,7 +146,7 @@ def is_crowded(count: int | None, watched: Watched) -> bool:
 
 
 async def measure_output(watched: Watched) -> Disk | None:
-    """Measure the output once; None if it cannot be measured now."""
+    """Measure the output of a container once; None if it cannot be measured now."""
     container, folder = watched.agent, "/workspace/output"
     if watched.grader:
         container, folder = watched.grader, "/submission"
@@ -133,6 +160,33 @@ async def measure_output(watched: Watched) -> Disk | None:
     except (SandboxError, ValueError) as error:
         _log.debug("The watchdog could not measure %s in %s: %s", folder, container, error)
         return None
+
+
+async def measure_folder(folder: Path) -> Disk | None:
+    """Measure an output folder of this machine once; None if it cannot be measured now."""
+    try:
+        # A tree without end must not hold up the end of its sample.
+        return await anyio.to_thread.run_sync(partial(_measure, folder), abandon_on_cancel=True)
+    except OSError as error:
+        _log.debug("The watchdog could not measure %s: %s", folder, error)
+        return None
+
+
+def _measure(folder: Path) -> Disk:
+    room = os.statvfs(folder)
+    taken = 0
+    counted: set[tuple[int, int]] = set()
+    for _, folders, files, descriptor in os.fwalk(folder, follow_symlinks=False):
+        for name in (*folders, *files):
+            try:
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except OSError:
+                continue  # The agent is at work: what was listed may be gone.
+            identity = (status.st_dev, status.st_ino)
+            if identity not in counted:
+                counted.add(identity)
+                taken += status.st_blocks * _BLOCK
+    return Disk(taken, room.f_bavail * room.f_frsize)
 
 
 async def count_processes(container: str) -> int | None:
@@ -150,7 +204,3 @@ async def count_processes(container: str) -> int | None:
         return 0
     text = told.stdout.strip()
     return int(text) if text.isdigit() else None
-
-
-def _limit(value: float, limit: float, message: str) -> LimitExceededError:
-    return LimitExceededError("custom", value=value, limit=limit, message=message)

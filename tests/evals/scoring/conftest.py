@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspect_ai.log import EvalLog
+    from inspect_ai.model import Model
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 8
 
@@ -151,6 +152,8 @@ def run_biaa(tmp_path: Path) -> Callable[..., EvalLog]:
         files: dict[str, str] | None = None,
         *,
         fail: bool = False,
+        solver: Solver | None = None,
+        model: Model | str = "none/none",
         options: dict[str, Any] | None = None,
         **settings: Any,
     ) -> EvalLog:
@@ -158,8 +161,8 @@ def run_biaa(tmp_path: Path) -> Callable[..., EvalLog]:
         task = biaa(edition=str(edition), sandbox="local", **given)
         [log] = eval(
             task,
-            model="none/none",
-            solver=leave(files or {}, fail),
+            model=model,
+            solver=solver or leave(files or {}, fail),
             log_dir=str(tmp_path / "logs"),
             display="none",
             **settings,

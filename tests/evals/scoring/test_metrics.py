@@ -10,9 +10,11 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from evals.scoring.metrics import (
+    count,
     dim,
     level,
     mean,
+    spread,
     stderr,
     tasks,
 )
@@ -30,8 +32,8 @@ FACTS = {"A": ("2D", "easy"), "B": ("3D", "hard"), "C": ("3D", "easy")}
 
 @scorer(
     metrics={
-        "outcome": [mean(), stderr(), tasks(), dim(), level()],
-        "passed": [mean()],
+        "outcome": [mean(), stderr(), tasks(), dim(), level(), spread()],
+        "passed": [mean(), count()],
     }
 )
 def given() -> Scorer:
@@ -107,6 +109,36 @@ def test_groups_have_their_own_means(log: EvalLog) -> None:
 def test_the_pass_rate_is_the_mean_of_passed(log: EvalLog) -> None:
     # A: 0 of 2 and 2 of 2 epochs give 0.5; B: 1; C: 0.
     assert metric_value(log, "passed", "mean") == pytest.approx(0.5)
+
+
+def test_the_spread_is_that_of_each_samples_epochs_and_weighs_tasks_alike(log: EvalLog) -> None:
+    assert log.results is not None
+    [found] = [score for score in log.results.scores if "evals/spread" in score.metrics]
+    # Two values at a distance d have s = d / sqrt(2). All pairs but that of C lie 0.2 apart.
+    assert found.metrics["evals/spread"].value == pytest.approx(0.2 / math.sqrt(2))
+
+
+def test_a_sample_that_ran_once_has_no_spread() -> None:
+    assert math.isnan(computed(spread(), values(0.1, 0.9)))
+
+
+def test_the_spread_of_a_task_is_the_mean_of_its_samples() -> None:
+    runs = {"a": [0.0, 1.0], "b": [0.5, 0.5], "c": [0.0, 1.0, NAN], "d": [0.3, NAN]}
+    of = {"a": "t1", "b": "t1", "c": "t2", "d": "t3"}
+    scores = [
+        SampleScore(score=Score(value=x), sample_id=name, sample_metadata={"task_id": of[name]})
+        for name, run in runs.items()
+        for x in run
+    ]
+    s = 1 / math.sqrt(2)
+    assert computed(spread(), scores) == pytest.approx((s / 2 + s) / 2)
+
+
+def test_runs_are_counted_singly_whatever_their_task_or_epoch(log: EvalLog) -> None:
+    assert log.results is not None
+    [counted] = [score for score in log.results.scores if "evals/count" in score.metrics]
+    # One epoch of A-s0 reaches 0.5 not once, A-s1 does twice, B twice.
+    assert counted.metrics["evals/count"].value == 4
 
 
 def values(*numbers: float) -> list[SampleScore]:

@@ -4,15 +4,22 @@ import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from inspect_ai import score
+from inspect_ai import Epochs, score
 from inspect_ai.event import InfoEvent
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.log import EvalLog, EvalSample, EvalScore, read_eval_log
+from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import sandbox
 
+from evals.harness.react import react
 from evals.scoring.keep import sha256
 from evals.scoring.outcome import grade
+from evals.scoring.viewer import HEADLINE
+from evals.workspace.place import Workspace
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Score
@@ -48,7 +55,12 @@ def test_a_submission_is_graded_and_the_whole_grade_is_in_the_score(
     make_edition: Edition, run_biaa: Run
 ) -> None:
     sample = samples(run_biaa(make_edition(dots="good"), CSV))["dots"]
-    assert value_of(sample) == {"outcome": 0.8124, "passed": 1.0, "strict": 0.4062}
+    assert value_of(sample) == {
+        "outcome": 0.8124,
+        "passed": 1.0,
+        "strict": 0.4062,
+        "refused": 0.0,
+    }
     told = score_of(sample)
     assert told.answer == "counts.csv"
     assert told.metadata is not None
@@ -213,3 +225,96 @@ def test_hostile_file_names_stay_text_in_the_log(make_edition: Edition, run_biaa
     told = score_of(sample)
     assert "![p]" not in (told.explanation or "")
     assert "<b>" not in f"{told.explanation} {told.answer}"
+
+
+def refusing(*, times: int) -> Model:
+    """Return a model whose provider lets nothing of its answers through."""
+    no = ModelOutput.from_content("mockllm/model", "No.", stop_reason="content_filter")
+    no.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return get_model("mockllm/model", custom_outputs=[no.model_copy(deep=True)] * times)
+
+
+def result_of(log: EvalLog, name: str, reducer: str | None = "mean") -> EvalScore:
+    assert log.results is not None
+    found = [(score.name, score.reducer) for score in log.results.scores]
+    assert (name, reducer) in found
+    return log.results.scores[found.index((name, reducer))]
+
+
+def test_a_run_that_the_provider_refused_is_left_out_of_the_means_and_counted(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(dots="good"), solver=react(), model=refusing(times=9))
+    sample = samples(log)["dots"]
+    assert sample.error is None
+    value, told = value_of(sample), score_of(sample)
+    assert all(math.isnan(value[key]) for key in ("outcome", "passed", "strict"))
+    assert (told.metadata or {})["status"] == "refused"
+    assert told.reason == "refusal"
+    assert (told.explanation or "").startswith("**Not scored** · the model or its provider refused")
+    assert result_of(log, "outcome").unscored_samples == 1
+    assert result_of(log, "refused", None).metrics["evals/count"].value == 1
+
+
+def test_what_was_delivered_before_a_refusal_is_scored_as_it_lies(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    @solver
+    def leave_then_ask() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            output = state.store_as(Workspace).output_dir
+            await sandbox().write_file(f"{output}/counts.csv", "image,count\na,1\n")
+            return await generate(state)
+
+        return solve
+
+    log = run_biaa(make_edition(dots="good"), solver=leave_then_ask(), model=refusing(times=1))
+    sample = samples(log)["dots"]
+    assert value_of(sample)["outcome"] == 0.8124
+    assert (score_of(sample).metadata or {})["status"] == "delivered"
+    assert result_of(log, "refused", None).metrics["evals/count"].value == 0
+
+
+@solver
+def three_ends() -> Solver:
+    """Deliver in the first epoch, be refused in the second, deliver nothing in the third."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        output = state.store_as(Workspace).output_dir
+        if state.epoch == 1:
+            await sandbox().write_file(f"{output}/counts.csv", "image,count\na,1\n")
+        stop = "content_filter" if state.epoch == 2 else "stop"
+        state.output = ModelOutput.from_content("none/none", "The end.", stop_reason=stop)
+        return state
+
+    return solve
+
+
+def test_epochs_give_mean_and_spread_without_the_refused_ones(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(make_edition(dots="good"), solver=three_ends(), options={"epochs": 3})
+    assert [sample.epoch for sample in log.samples or []] == [1, 2, 3]
+    mean, spread = (result_of(log, "outcome", reducer).metrics for reducer in ("mean", None))
+    assert mean["evals/mean"].value == pytest.approx(0.4062)
+    assert spread["evals/spread"].value == pytest.approx(stdev([0.8124, 0]))
+    assert result_of(log, "refused", None).metrics["evals/count"].value == 1
+    assert log.results is not None
+    assert log.results.headline == HEADLINE.model_copy(update={"reducer": "mean"})
+
+
+def test_the_spread_may_be_asked_for_as_a_reducer_and_the_headline_stays(
+    make_edition: Edition, run_biaa: Run
+) -> None:
+    log = run_biaa(
+        make_edition(dots="good"),
+        solver=three_ends(),
+        epochs=Epochs(3, ["mean", "evals/spread"]),
+    )
+    spread = result_of(log, "outcome", "evals/spread").metrics["evals/mean"].value
+    assert spread == pytest.approx(stdev([0.8124, 0]))
+    assert log.results is not None
+    assert log.results.headline == HEADLINE.model_copy(update={"reducer": "mean"})
+    again = score(read_eval_log(log.location), grade(), action="overwrite", display="none")
+    for name, reducer in (("outcome", "mean"), ("outcome", "evals/spread"), ("refused", None)):
+        assert result_of(again, name, reducer).metrics == result_of(log, name, reducer).metrics

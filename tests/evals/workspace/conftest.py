@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from inspect_ai import eval, task_with
+from inspect_ai import eval
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 from evals.biaa.task import biaa
 from evals.errors import SandboxError
 from evals.workspace import docker
 from evals.workspace.images import Images, ensure_images
-from evals.workspace.setup import prepare_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,7 +139,7 @@ class Bench:
         model: Model | str = "none/none",
         *,
         solver: Solver | None = None,
-        output_limit: int | None = None,
+        options: dict[str, Any] | None = None,
         process_limit: int | None = None,
         **settings: Any,
     ) -> EvalLog:
@@ -151,9 +150,8 @@ class Bench:
             solver=solver,
             submissions=str(self.folder / "submissions"),
             keep="all",
+            **(options or {}),
         )
-        if output_limit is not None:
-            task_with(task, setup=prepare_workspace(output_limit_bytes=output_limit))
         if process_limit is not None:
             for sample in task.dataset:
                 sample.sandbox.config.services["default"].pids_limit = process_limit
@@ -169,6 +167,40 @@ class Bench:
     def kept(self, sample: EvalSample) -> Path:
         """Return the folder of a sample's kept submission."""
         return self.folder / "submissions" / str(sample.store["Graded:kept"])
+
+
+@pytest.fixture
+def run_here(tmp_path: Path) -> Callable[..., EvalSample]:
+    """Give the runner of a solver, or of an endless script of the shell, in the local sandbox."""
+
+    def run(
+        edition: Path,
+        *commands: str,
+        solver: Solver | None = None,
+        options: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> EvalSample:
+        task = biaa(
+            edition=str(edition),
+            sandbox="local",
+            solver=solver,
+            submissions=str(tmp_path / "submissions"),
+            keep="none",
+            **(options or {}),
+        )
+        turns = [("bash", {"command": command}) for command in commands or ("true",)]
+        [log] = eval(
+            task,
+            model=scripted(*turns, forever=True),
+            log_dir=str(tmp_path / "logs"),
+            display="none",
+            **settings,
+        )
+        assert log.status == "success", log.error
+        [sample] = log.samples or []
+        return sample
+
+    return run
 
 
 @pytest.fixture

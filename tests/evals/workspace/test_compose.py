@@ -17,7 +17,7 @@ SHARE = Resources(agent_cpus=2, agent_memory=8 * GIB, grader_cpus=1, grader_memo
 
 
 @pytest.fixture
-def capsule(tmp_path: Path) -> Path:
+def capsule(tmp_path: Path, own_cache: Path) -> Path:
     for part in ("input", "evaluation", "solution"):
         (tmp_path / "capsule" / part).mkdir(parents=True)
     return tmp_path / "capsule"
@@ -41,6 +41,16 @@ def test_the_agent_gets_the_input_and_a_volume_and_nothing_else_of_the_host(caps
         "/workspace/input": str(capsule / "input"),
         "/workspace/output": "submission",
     }
+
+
+def test_the_agent_finds_the_prepared_coding_agents_and_cannot_change_them(
+    capsule: Path, own_cache: Path
+) -> None:
+    (own_cache / "harness").mkdir()
+    [bound] = [e for e in service(capsule, "default")["volumes"] if e["target"] == "/opt/harness"]
+    assert bound["source"] == str(own_cache / "harness")
+    assert bound["read_only"] is True
+    assert "/opt/harness" not in mounts(service(capsule, "grader"))
 
 
 def test_the_grader_gets_the_capsule_the_scorers_and_the_volume(capsule: Path) -> None:
@@ -91,8 +101,10 @@ def test_memory_and_swap_have_one_limit(capsule: Path, name: str) -> None:
 
 def test_scratch_folders_have_a_size_and_allow_programs(capsule: Path) -> None:
     tmpfs = service(capsule, "default")["tmpfs"]
-    assert [each.partition(":")[0] for each in tmpfs] == ["/tmp", "/var/tmp", "/home/agent"]
-    assert all("exec" in each and "size=2048m" in each for each in tmpfs)
+    *large, commands = tmpfs
+    assert [each.partition(":")[0] for each in large] == ["/tmp", "/var/tmp", "/home/agent"]
+    assert all("exec" in each and "size=2048m" in each for each in large)
+    assert commands.startswith("/opt/human_agent:")
 
 
 def test_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evals.assets import assets
-from evals.errors import SandboxError
+from evals.errors import SandboxError, UnknownNameError
+from evals.harness.prepare.catalogue import HARNESSES
 from evals.workspace import docker
-from evals.workspace.images import ensure_images, image_tag
+from evals.workspace.images import agent_images, ensure_images, image_tag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,34 @@ def test_a_tag_does_not_change_with_another_recipe(recipes: Path) -> None:
     before = image_tag(recipes, "grader")
     (recipes / "bioimage" / "requirements.txt").write_text("numpy", encoding="utf-8")
     assert image_tag(recipes, "grader") == before
+
+
+def test_a_recipe_that_builds_on_another_gets_a_new_tag_with_it(recipes: Path) -> None:
+    before = image_tag(recipes, "bioimage-agents")
+    (recipes / "bioimage" / "requirements.txt").write_text("numpy", encoding="utf-8")
+    assert image_tag(recipes, "bioimage-agents") != before
+
+
+def test_an_agent_gets_every_image_but_the_graders() -> None:
+    assert agent_images() == ["bioimage", "bioimage-agents"]
+
+
+def test_an_unknown_image_is_refused_with_a_near_one() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'bioimage-agents'"):
+        ensure_images("bioimage-agent")
+
+
+def test_the_image_of_agents_has_the_versions_that_are_prepared() -> None:
+    text = (assets() / "sandboxes" / "bioimage-agents" / "Dockerfile").read_text(encoding="utf-8")
+    fixed = dict(re.findall(r"([a-z-]+)(?:@|==)([0-9.]+)", text))
+    known = {name: each.version for name, each in HARNESSES.items()}
+    assert fixed == {
+        "claude-code": known["claude_code"],
+        "codex": known["codex_cli"],
+        "gemini-cli": known["gemini_cli"],
+        "opencode-ai": known["opencode"],
+        "mini-swe-agent": known["mini_swe_agent"],
+    }
 
 
 def test_the_lock_holds_every_requirement_of_every_recipe() -> None:

@@ -1,0 +1,1 @@
+"""How an agent worked, counted from Inspect's events, and what it tried that it should not."""
