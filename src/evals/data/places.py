@@ -21,6 +21,11 @@ def data_root() -> Path:
     return _named("EVALS_DATA") or Path(platformdirs.user_data_dir("evals"))
 
 
+def harness_root() -> Path:
+    """Return the folder of the prepared coding agents, `NAME/VERSION` each."""
+    return cache_root() / "harness"
+
+
 def _named(variable: str) -> Path | None:
     value = os.environ.get(variable, "").strip()
     return Path(value).expanduser().resolve() if value else None

@@ -59,9 +59,14 @@ def local_python(timeout: int) -> Tool:
     return execute
 
 
+def own_python_first() -> dict[str, str]:
+    """Return the environment in which a shell of this machine finds our own Python first."""
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": os.pathsep.join([str(Path(sys.executable).parent), path])}
+
+
 async def _run(command: list[str], code: str | None, timeout: int) -> str:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     result: ExecResult[str] = await sandbox().exec(
-        command, input=code, env={"PATH": path}, timeout=timeout, timeout_retry=False
+        command, input=code, env=own_python_first(), timeout=timeout, timeout_retry=False
     )
     return f"{result.stderr}\n{result.stdout}" if result.stderr else result.stdout

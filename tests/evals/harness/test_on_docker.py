@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import tifffile
 
-from evals.harness.agent import agent
 from evals.harness.baseline import baseline
 from evals.harness.naive import naive
 from evals.harness.oracle import oracle
+from evals.harness.react import react
 from scorers.contract import Family, Job, Result
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_an_agent_works_and_looks_on_docker(
         ("bash", {"command": "python3 -c 'import skimage' && ls /workspace/output"}),
         ("submit", {"answer": "done"}),
     )
-    ran = run_on_docker(capsule, agent(), model)
+    ran = run_on_docker(capsule, react(), model)
     look, _, listing = [message for message in ran.sample.messages if message.role == "tool"][:3]
     assert "/workspace/input/volume.tif: 5 x 40 x 40" in look.text
     assert [part.type for part in look.content] == ["text", "image"]

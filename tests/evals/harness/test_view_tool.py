@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evals.harness.agent import agent
+from evals.harness.react import react
 from evals.harness.viewing.bundle import script
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_only_a_small_png_is_let_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("evals.harness.view_tool.script", lambda: program)
-    ran = run(make_capsule(tmp_path), agent(), scripted(LOOK, SUBMIT))
+    ran = run(make_capsule(tmp_path), react(), scripted(LOOK, SUBMIT))
     [look] = [message for message in ran.sample.messages if message.role == "tool"][:1]
     assert look.error is not None
     assert said in look.error.message

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from inspect_ai.agent import AgentPrompt, AgentState, AgentSubmit, as_solver, react
+from inspect_ai.agent import AgentPrompt, AgentState, AgentSubmit, as_solver
+from inspect_ai.agent import react as react_loop
 from inspect_ai.model import ChatMessageAssistant, CompactionAuto
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import Limit
-from inspect_ai.util import message_limit as limit_messages
 
 from evals.errors import UnknownNameError
 from evals.harness.sandboxed import current_workspace
@@ -40,11 +39,10 @@ IDLE_TURNS = 5  # turns in a row without a tool call, after which the work has e
 
 
 @solver
-def agent(
+def react(
     tool_timeout: int = 600,
     view: bool = True,
     view_timeout: int = 120,
-    message_limit: int | None = None,
     long_context: LongContext = "trim",
     refusal_retries: int = 0,
 ) -> Solver:
@@ -54,14 +52,13 @@ def agent(
         tool_timeout: Seconds that one call of `bash` or `python` may take.
         view: Whether the model gets `view_image`; turn it off for models that see no pictures.
         view_timeout: Seconds that one call of `view_image` may take.
-        message_limit: Messages after which the work ends and is graded, or None.
         long_context: What happens when the conversation outgrows the model's context: `trim`
             drops the oldest turns, `compact` has them summarised, `stop` ends the work.
         refusal_retries: How often a refusal of the model is tried again.
     """
     if long_context not in get_args(LongContext):
         raise UnknownNameError(
-            f"evals/agent: unknown long_context {long_context!r}; expected one of"
+            f"evals/react: unknown long_context {long_context!r}; expected one of"
             f" {', '.join(get_args(LongContext))}"
         )
     overflow: dict[str, dict[str, Any]] = {
@@ -69,13 +66,12 @@ def agent(
         "compact": {"compaction": CompactionAuto()},
         "stop": {"truncation": "disabled"},
     }
-    limits: list[Limit] = [] if message_limit is None else [limit_messages(message_limit)]
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         tools: list[Tool] = shell_tools(current_workspace().kind, tool_timeout)
         if view:
             tools.append(view_image(view_timeout))
-        worker = react(
+        worker = react_loop(
             prompt=AgentPrompt(
                 instructions=f"{INSTRUCTIONS}\n\n{SEES_IMAGES}" if view else INSTRUCTIONS,
                 assistant_prompt=None,
@@ -87,7 +83,7 @@ def agent(
             retry_refusals=refusal_retries or None,
             **overflow[long_context],
         )
-        return await as_solver(worker, limits=limits)(state, generate)
+        return await as_solver(worker)(state, generate)
 
     return solve
 

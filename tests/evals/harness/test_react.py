@@ -13,7 +13,7 @@ import tifffile
 from PIL import Image
 
 from evals.errors import UnknownNameError
-from evals.harness.agent import agent
+from evals.harness.react import react
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ def test_an_agent_works_looks_and_submits(capsule: Path, run: Any, scripted: Any
         ("python", {"code": "import skimage, sys; print(sys.executable)"}),
         SUBMIT,
     )
-    ran = run(capsule, agent(), model)
+    ran = run(capsule, react(), model)
     shell, look, python = tool_results(ran)[:3]
     assert ran.files == {"copy.txt": "input of dots"}
     assert shell.text.split() == ["input", "output"]
@@ -55,7 +55,7 @@ def test_an_agent_works_looks_and_submits(capsule: Path, run: Any, scripted: Any
 
 def test_a_view_reaches_the_model_as_a_png(capsule: Path, run: Any, scripted: Any) -> None:
     model = scripted(("view_image", {"path": "volume.tif", "plane": 2}), SUBMIT)
-    ran = run(capsule, agent(), model)
+    ran = run(capsule, react(), model)
     [look] = tool_results(ran)[:1]
     [picture] = [part.image for part in look.content if part.type == "image"]
     kind, _, data = picture.partition(",")
@@ -69,7 +69,7 @@ def test_a_view_reaches_the_model_as_a_png(capsule: Path, run: Any, scripted: An
 def test_a_wrong_file_name_is_answered_with_near_ones(
     capsule: Path, run: Any, scripted: Any
 ) -> None:
-    ran = run(capsule, agent(), scripted(("view_image", {"path": "volumes.tif"}), SUBMIT))
+    ran = run(capsule, react(), scripted(("view_image", {"path": "volumes.tif"}), SUBMIT))
     [look] = tool_results(ran)[:1]
     assert look.error is not None
     assert "Did you mean" in look.error.message
@@ -79,7 +79,7 @@ def test_a_wrong_file_name_is_answered_with_near_ones(
 def test_the_renderer_and_its_answer_take_little_room_in_the_log(
     capsule: Path, run: Any, scripted: Any
 ) -> None:
-    ran = run(capsule, agent(), scripted(("view_image", {"path": "volume.tif"}), SUBMIT))
+    ran = run(capsule, react(), scripted(("view_image", {"path": "volume.tif"}), SUBMIT))
     for event in ran.sample.events:
         if event.event == "sandbox" and "view" in (event.cmd or ""):
             assert len(event.input or "") < 4000
@@ -87,7 +87,7 @@ def test_the_renderer_and_its_answer_take_little_room_in_the_log(
 
 
 def test_a_model_without_eyes_gets_no_view(capsule: Path, run: Any, scripted: Any) -> None:
-    ran = run(capsule, agent(view=False), scripted(SUBMIT))
+    ran = run(capsule, react(view=False), scripted(SUBMIT))
     [model] = [event for event in ran.sample.events if event.event == "model"]
     assert sorted(tool.name for tool in model.tools) == ["bash", "python", "submit"]
     assert "view_image" not in ran.sample.messages[0].text
@@ -96,26 +96,16 @@ def test_a_model_without_eyes_gets_no_view(capsule: Path, run: Any, scripted: An
 def test_a_model_that_calls_no_tool_is_reminded_and_then_let_go(
     capsule: Path, run: Any, scripted: Any
 ) -> None:
-    ran = run(capsule, agent(), scripted(*["I am thinking."] * 9))
+    ran = run(capsule, react(), scripted(*["I am thinking."] * 9))
     said = [message.text for message in ran.sample.messages if message.role == "user"]
     assert sum("No tool was called" in text for text in said) == 4
     assert sum(message.role == "assistant" for message in ran.sample.messages) == 5
 
 
-def test_a_message_limit_ends_the_work_which_is_scored(
-    capsule: Path, run: Any, scripted: Any
-) -> None:
-    turns = [("bash", {"command": "touch workspace/output/x"})] * 9
-    ran = run(capsule, agent(message_limit=6), scripted(*turns))
-    assert ran.sample.limit is not None
-    assert ran.sample.limit.type == "message"
-    assert ran.files == {"x": ""}
-
-
 def test_a_slow_command_is_told_to_the_model(capsule: Path, run: Any, scripted: Any) -> None:
     ran = run(
         capsule,
-        agent(tool_timeout=1),
+        react(tool_timeout=1),
         scripted(("python", {"code": "import time; time.sleep(60)"}), SUBMIT),
     )
     [slow] = tool_results(ran)[:1]
@@ -124,10 +114,10 @@ def test_a_slow_command_is_told_to_the_model(capsule: Path, run: Any, scripted: 
 
 
 def test_what_is_printed_to_stderr_is_seen(capsule: Path, run: Any, scripted: Any) -> None:
-    ran = run(capsule, agent(), scripted(("bash", {"command": "echo oh >&2; echo out"}), SUBMIT))
+    ran = run(capsule, react(), scripted(("bash", {"command": "echo oh >&2; echo out"}), SUBMIT))
     assert tool_results(ran)[0].text.split() == ["oh", "out"]
 
 
 def test_an_unknown_way_with_long_contexts_is_refused_with_the_choices() -> None:
     with pytest.raises(UnknownNameError, match="'cut'; expected one of trim, compact, stop"):
-        agent(long_context="cut")  # type: ignore[arg-type]  # a mistake of the command line
+        react(long_context="cut")  # type: ignore[arg-type]  # a mistake of the command line

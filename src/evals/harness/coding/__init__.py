@@ -1,0 +1,1 @@
+"""Coding agents as harnesses: their own programs in the sandbox, their models through Inspect."""

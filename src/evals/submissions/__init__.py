@@ -1,0 +1,1 @@
+"""Submissions that lie on this machine, in the layout that BIABench exports."""
