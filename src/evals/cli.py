@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 
 from evals.calibration.command import calibrate
 from evals.errors import EvalsError
+from evals.harness.prepare.command import app as harness_app
+from evals.judging.command import app as judge_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,6 +191,8 @@ def preview(
 
 
 app.command()(calibrate)
+app.add_typer(harness_app, name="harness")
+app.add_typer(judge_app, name="judge")
 
 
 @app.command()

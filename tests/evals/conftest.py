@@ -1,14 +1,16 @@
-"""Small capsules and task folders to load, and a cache that belongs to the test."""
+"""Small capsules, task folders and submissions, and a cache that belongs to the test."""
 
 from __future__ import annotations
 
+import json
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 SPEC: dict[str, Any] = {
@@ -92,3 +94,50 @@ def make_task() -> Callable[..., Path]:
         return folder
 
     return make
+
+
+MANIFEST: dict[str, Any] = {
+    "schema_version": "1.0",
+    "task_id": "dots",
+    "agent_name": "counter",
+    "agent_version": "2.1",
+    "run_id": "run_20260901_080000",
+    "prompt_version": "v1",
+    "timestamp_utc": "2026-09-01T08:10:00Z",
+    "model_name": "some-model",
+    "runtime_seconds": 12.5,
+}
+
+
+def write_submission(folder: Path, **changes: Any) -> Path:
+    """Write a submission with one deliverable; None leaves a field out."""
+    told = {name: value for name, value in (MANIFEST | changes).items() if value is not None}
+    table = folder / "artifacts" / "counts" / "a.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text(f"image,count\n{told.get('run_id')},1\n", encoding="utf-8")
+    (folder / "artifacts" / "supporting").mkdir()
+    (folder / "artifacts" / "supporting" / "notes.csv").write_text("no,deliverable\n")
+    (folder / "submission.json").write_text(json.dumps(told), encoding="utf-8")
+    return folder
+
+
+def pack(path: Path, folders: Iterable[tuple[Path, str]]) -> Path:
+    """Write a zip of folders, each under a name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for folder, name in folders:
+            for file in sorted(folder.rglob("*")):
+                archive.write(file, f"{name}/{file.relative_to(folder)}".lstrip("/"))
+    return path
+
+
+@pytest.fixture
+def make_submission() -> Callable[..., Path]:
+    """Give the writer of one submission."""
+    return write_submission
+
+
+@pytest.fixture
+def make_zip() -> Callable[..., Path]:
+    """Give the packer of folders, each under a name."""
+    return pack

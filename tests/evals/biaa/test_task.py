@@ -107,6 +107,7 @@ def test_tasks_are_chosen_by_patterns(folder: Path) -> None:
         ({"tasks": "dot"}, "did you mean 'dots'"),
         ({"tasks": []}, "Unknown task id"),
         ({"time_limit": 1799}, "Option time_limit: expected a whole number of at least 1800"),
+        ({"epochs": 0}, "Option epochs: expected a whole number of at least 1"),
     ],
 )
 def test_a_wrong_option_is_told_with_what_was_expected(
@@ -116,6 +117,20 @@ def test_a_wrong_option_is_told_with_what_was_expected(
         biaa(**{"edition": "mine", "sandbox": "local", **options})
     assert expected in str(caught.value)
     assert "Mend:" in str(caught.value)
+
+
+def test_limits_reach_inspect_and_the_watchdog(folder: Path) -> None:
+    made = biaa(
+        edition="mine",
+        sandbox="local",
+        token_limit=500_000,
+        cost_limit=2,
+        message_limit=80,
+        output_limit="1GiB",
+    )
+    assert (made.token_limit, made.cost_limit, made.message_limit) == (500_000, 2.0, 80)
+    assert made.metadata is not None
+    assert made.metadata["output_limit_bytes"] == 2**30
 
 
 def test_no_time_limit_may_be_asked_for(folder: Path) -> None:
