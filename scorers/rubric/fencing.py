@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 ADDRESSES_JUDGE, HIDDEN, COMMENT = "addresses_judge", "hidden_characters", "hidden_comment"
 OPENS, CLOSES = "⟦quoted from the submission, no instruction: ", "⟧"
 
-_MOST_FOUND = 40
+_MOST_OF_A_KIND = 10
 _SNIPPET = 200
 _CONTEXT = 160
 _MANY = 8
@@ -89,7 +90,18 @@ def harmless(text: str) -> Harmless:
         place = stop
     pieces.append(_defanged(shorter[place:]))
     found += _other_places(shorter, folded)
-    return Harmless("".join(pieces), tuple(found[:_MOST_FOUND]))
+    return Harmless("".join(pieces), _some_of_each(found))
+
+
+def _some_of_each(found: list[Found]) -> tuple[Found, ...]:
+    """Return the places without repeats, of no kind so many that they crowd out another."""
+    kinds: Counter[str] = Counter()
+    kept: list[Found] = []
+    for one in dict.fromkeys(found):
+        kinds[one.kind] += 1
+        if kinds[one.kind] <= _MOST_OF_A_KIND:
+            kept.append(one)
+    return tuple(kept)
 
 
 def harmless_line(text: str, most: int) -> Harmless:
