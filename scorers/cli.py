@@ -1,4 +1,4 @@
-"""The command line of the graders: `python -m scorers grade …`, and `… evidence …` for judges.
+"""The command line of the graders: `python -m scorers grade …`, `… evidence …`, `… check …`.
 
 Exit codes: 0 done (bad submissions included), 1 internal error (memory or time ran out among
 them), 2 wrong usage, 3 broken capsule or missing reference, 130 stopped by Ctrl-C.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scorers.confinement import exhausted, limit_memory, limit_time
 from scorers.errors import CapsuleFault
 from scorers.files.limits import Limits
+from scorers.linting.command import add_check, tell_check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         parser.error(str(fault))
     if options.command == "evidence":
         return _tell_evidence(options, limits, own_process=own_process)
+    if options.command == "check":
+        return _check(options, limits, own_process=own_process)
     if options.many is not None:
         if options.task_dir is not None or options.objects is not None:
             parser.error("--many takes neither TASK_DIR SUBMISSION_DIR nor --objects")
@@ -85,6 +88,23 @@ def _tell_evidence(options: argparse.Namespace, limits: Limits, *, own_process: 
 
         show_evidence(evidence)
     return GRADED
+
+
+def _check(options: argparse.Namespace, limits: Limits, *, own_process: bool) -> int:
+    if own_process:
+        limit_memory(limits)
+        limit_time(limits)
+    try:
+        return GRADED if tell_check(options, limits) else BROKEN
+    except NotADirectoryError as fault:
+        print(f"scorers check: {fault}", file=sys.stderr)
+        return USAGE
+    except CapsuleFault as fault:
+        print(f"scorers check: {fault}", file=sys.stderr)
+        return BROKEN
+    except MemoryError:
+        print(f"scorers check: {exhausted(limits)}", file=sys.stderr)
+        return INTERNAL
 
 
 def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
@@ -200,6 +220,7 @@ def _parser() -> argparse.ArgumentParser:
         help="the agent's own input folder after its work, to tell whether it is unchanged",
     )
     _add_limits(evidence)
+    _add_limits(add_check(commands))
     return parser
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from scorers.canary import PATTERN
+
 _S = r"[\W_]{1,12}"
 _WHO = (
     rf"(?:judge|grader|evaluator|reviewer|rater|assessor|examiner|llm|vlm|"
@@ -57,6 +59,8 @@ TOKENS = {
         r"[\"']item_id[\"']\s{0,8}:",
         r"[\"'](?:status|verdict|decision)[\"']\s{0,8}:\s{0,8}[\"'](?:pass|fail|unknown)[\"']",
     ),
+    # Whoever read the private part may have copied its mark; it goes into no prompt.
+    "canary": PATTERN,
     "item_id": _compiled(r"\bchk_\d{4}(?:_\w{0,80})?"),
     "role_marker": _compiled(
         r"<\|[^|<>\n]{1,40}\|>",

@@ -223,13 +223,14 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Give fenced blocks, the last first, the whole text, and the first `{` to the last `}`.
+    """Give the whole text, fenced blocks, the last first, and the first `{` to the last `}`.
 
-    A judge that quotes before it answers has its answer in the last block.
+    Where the whole is JSON, a fence in it is a quotation. A judge that quotes before it answers
+    has its answer in the last block.
     """
+    yield text
     blocks = text.split("```")[1::2]
     yield from (block.removeprefix("json") for block in reversed(blocks))
-    yield text
     start, end = text.find("{"), text.rfind("}")
     if 0 <= start < end:
         yield text[start : end + 1]

@@ -197,7 +197,8 @@ class Evidence(_Part):
 
     @property
     def refs(self) -> frozenset[str]:
-        """All references that an answer may cite."""
+        """All references that an answer may cite, those that facts are told with among them."""
         parts: tuple[Document | Table | Figure, ...]
         parts = (*self.documents, *self.tables, *self.figures)
-        return frozenset(part.ref for part in parts)
+        of_checks = (ref for check in self.checks for ref in check.refs)
+        return frozenset((*(part.ref for part in parts), *of_checks))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scorers.rubric.answers import UNKNOWN_REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from scorers.rubric.evidence import Document, Evidence, Figure, Table
     from scorers.rubric.items import Item
@@ -117,7 +117,8 @@ def shared_block(
         *_figures(evidence, attached),
     ]
     if transcript:
-        parts.append(_quoted("The agent's run, condensed", TRANSCRIPT, transcript))
+        title = "The agent's run, condensed; lines that are indented go on with the one before"
+        parts.append(_quoted(title, TRANSCRIPT, transcript))
     if telemetry:
         parts.append(_quoted("Numbers of the run", TELEMETRY, _json(telemetry)))
     return "\n\n".join(parts)
@@ -130,9 +131,9 @@ def call_block(items: Sequence[Item]) -> str:
     return "\n\n".join(["Decide these items.", *asked, close])
 
 
-def references(evidence: Evidence, more: Iterable[str] = ()) -> frozenset[str]:
-    """Return all references that an answer may cite; `more` are those inside the transcript."""
-    return evidence.refs | OWN_REFS | frozenset(more)
+def references(evidence: Evidence) -> frozenset[str]:
+    """Return all references that an answer may cite."""
+    return evidence.refs | OWN_REFS
 
 
 def fenced(text: str) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from scorers.rubric.items import NOT_APPLICABLE, PASS, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from scorers.rubric.decisions import Decision
-    from scorers.rubric.items import Item
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,6 @@ class Combined:
 
     decisions: tuple[Decision, ...]
     disagreements: tuple[Disagreement, ...] = ()
-
-
-def to_ask(
-    items: Sequence[Item], checked: Iterable[Decision], *, ask_all: bool = False
-) -> tuple[Item, ...]:
-    """Return the items for the judge: those that checks left open, or all."""
-    decided = {decision.item_id for decision in checked}
-    return tuple(item for item in items if ask_all or item.id not in decided)
 
 
 def combine(checked: Sequence[Decision], judged: Sequence[Decision]) -> Combined:

@@ -165,13 +165,6 @@ def decide(items: Iterable[Item], results: Iterable[CheckResult]) -> tuple[Decis
     return tuple(decision for decision in decided if decision is not None)
 
 
-def facts(item: Item, results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
-    """Return what checks found out about an item, decided or not, weak evidence included."""
-    by_name = {result.check: result for result in results}
-    names = dict.fromkeys(name for rule in rules_for(item) for name in rule.checks)
-    return tuple(by_name[name] for name in names if name in by_name)
-
-
 def _decision(item: Item, results: Mapping[str, CheckResult]) -> Decision | None:
     for rule in rules_for(item):
         used = [results[name] for name in rule.checks if name in results]

@@ -70,7 +70,15 @@ def draw(file: SubmittedFile, limits: Limits, side: int, most_bytes: int, page: 
         return draw_stack(file, limits, side, most_bytes)
     kind = FORMATS[file.suffix]
     content = file.read_bytes(_LARGEST.get(kind, _USUAL_LARGEST))
-    arguments = [kind, str(side), str(most_bytes), str(page)]
+    return _drawn(str(file.path), content, [kind, str(side), str(most_bytes), str(page)])
+
+
+def smaller(name: str, png: bytes, side: int, most_bytes: int) -> bytes:
+    """Draw a PNG anew so that it fits; the arguments and what is raised are those of `draw`."""
+    return _drawn(name, png, ["PNG", str(side), str(most_bytes), "0"]).png
+
+
+def _drawn(name: str, content: bytes, arguments: list[str]) -> Drawn:
     command = [sys.executable, "-m", _MODULE, *arguments]
     try:
         done = subprocess.run(
@@ -82,12 +90,12 @@ def draw(file: SubmittedFile, limits: Limits, side: int, most_bytes: int, page: 
             env=_environment(),
         )
     except subprocess.TimeoutExpired as fault:
-        raise SubmissionFault(f"{file.path} takes longer than {_SECONDS} s to draw") from fault
+        raise SubmissionFault(f"{name} takes longer than {_SECONDS} s to draw") from fault
     if done.returncode == 1 and done.stderr:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1]
-        raise SubmissionFault(f"{file.path} cannot be drawn: {said}")
+        raise SubmissionFault(f"{name} cannot be drawn: {said}")
     if done.returncode:
-        raise SubmissionFault(f"{file.path} cannot be drawn: its reader broke down")
+        raise SubmissionFault(f"{name} cannot be drawn: its reader broke down")
     header, _, png = done.stdout.partition(b"\n")
     told = json.loads(header[:_LONGEST_HEADER])
     return Drawn(png, (told["size"][0], told["size"][1]), told["facts"])

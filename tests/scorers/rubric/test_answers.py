@@ -86,6 +86,11 @@ def test_a_fence_inside_a_rationale_does_not_hide_the_answer() -> None:
     assert only(result(rationale="It ran ```x = 1``` once.")).status == "pass"
 
 
+def test_where_the_whole_text_is_json_nothing_quoted_in_it_is_the_answer() -> None:
+    (decision,) = read(result(status="fail", rationale="It wrote ```[{}]```.")).decisions
+    assert decision.status == "fail"
+
+
 def test_of_several_fenced_answers_the_last_counts() -> None:
     blocks = [json.dumps({"results": [result(status=status)]}) for status in ("pass", "fail")]
     text = "\n".join(f"```json\n{block}\n```" for block in blocks)

@@ -399,3 +399,12 @@ def test_an_input_that_the_agent_had_changed_is_told(
     evidence = evidence_of(capsule, submission, wanted=NOTHING, input_after=folder)
     [found] = [check for check in evidence.checks if check.check == "input_untouched"]
     assert found.verdict == verdict
+
+
+def test_all_texts_together_are_as_long_as_the_published_judge_has_them(
+    gathered: Callable[..., Evidence],
+) -> None:
+    names = [f"{number}{end}" for number in range(9) for end in (".py", ".md", ".log", ".json")]
+    evidence = gathered(dict.fromkeys(names, "word " * 4000))
+    lengths = [len(document.text) for document in evidence.documents]
+    assert 50_000 < sum(lengths) < 60_000 + 80 * len(lengths)

@@ -217,9 +217,16 @@ def test_vector_graphics_and_pages_are_told() -> None:
 
 
 def test_references_are_those_of_the_evidence_and_of_the_parts() -> None:
-    known = references(evidence(documents=[document()], figures=[figure()]), ["turn:3"])
-    assert {"file:report.md", "figure:1", "turn:3", "transcript", "listing"} <= known
+    known = references(evidence(documents=[document()], figures=[figure()]))
+    assert {"file:report.md", "figure:1", "transcript", "listing"} <= known
     assert "instruction" not in known
+
+
+def test_what_a_fact_is_told_with_may_be_cited() -> None:
+    told = {"check": "files", "verdict": "pass", "says": "There.", "refs": ["file:mask.tif"]}
+    made = evidence(checks=[told])
+    assert "file:mask.tif" in quoted(shared_block("i", made))["facts"]
+    assert "file:mask.tif" in references(made)
 
 
 def test_a_call_tells_each_item_and_how_many_results_are_due() -> None:

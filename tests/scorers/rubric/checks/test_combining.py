@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from scorers.rubric.checks.combining import combine, to_ask
+from scorers.rubric.checks.combining import combine
 from scorers.rubric.decisions import Decision
-from scorers.rubric.items import Item
-
-ITEMS = tuple(Item(name, name) for name in ("a", "b", "c"))
 
 
 def check(name: str, status: str) -> Decision:
@@ -51,9 +48,3 @@ def test_what_does_not_apply_may_pass_but_not_fail() -> None:
 
 def test_checks_alone_stand_without_a_judge() -> None:
     assert combine([check("a", "pass")], []).decisions[0].by == "check"
-
-
-def test_a_judge_is_asked_what_checks_leave_open_or_all() -> None:
-    checked = [check("b", "pass")]
-    assert [item.id for item in to_ask(ITEMS, checked)] == ["a", "c"]
-    assert to_ask(ITEMS, checked, ask_all=True) == ITEMS

@@ -7,7 +7,7 @@ import pytest
 
 from scorers.rubric.checklist import Checklist, load_checklist
 from scorers.rubric.checks.code import CALLS
-from scorers.rubric.checks.mapping import RULES, decide, facts, rules_for
+from scorers.rubric.checks.mapping import RULES, decide, rules_for
 from scorers.rubric.checks.results import CheckResult, Verdict
 from scorers.rubric.checks.running import CHECKS
 from scorers.rubric.items import Item
@@ -91,8 +91,3 @@ def test_two_checks_must_agree(ids: Verdict, lineage: Verdict, status: str | Non
 def test_levels_are_no_matter_for_checks() -> None:
     level = Item("1", UNITS.text, subsection=UNITS.subsection, statuses=("A", "B", "unknown"))
     assert decide([level], [found("area_units", "pass")]) == ()
-
-
-def test_facts_of_an_open_item_are_there_for_the_judge() -> None:
-    results = [found("no_specks", "pass"), found("size_filter_calls", "unknown")]
-    assert [fact.check for fact in facts(NOISE, results)] == ["no_specks", "size_filter_calls"]

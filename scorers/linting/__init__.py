@@ -1,0 +1,1 @@
+"""What is wrong with a task folder, an edition or a submission, before anything is run."""
