@@ -9,9 +9,11 @@ import typer
 from typer.core import TyperGroup
 
 from evals.calibration.command import calibrate
+from evals.data.hub.command import app as data_app
 from evals.errors import EvalsError
 from evals.harness.prepare.command import app as harness_app
 from evals.judging.command import app as judge_app
+from evals.validation.command import validate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,6 +193,8 @@ def preview(
 
 
 app.command()(calibrate)
+app.add_typer(data_app, name="data")
+app.command()(validate)
 app.add_typer(harness_app, name="harness")
 app.add_typer(judge_app, name="judge")
 

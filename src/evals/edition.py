@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evals.assets import assets
 from evals.capsule import Capsule, load_capsule
@@ -93,6 +93,21 @@ def edition_label(edition: str) -> str:
     return Path(edition).expanduser().resolve().name
 
 
+def edition_facts(edition: str) -> dict[str, Any] | None:
+    """Return what logs tell of a released revision (commit, manifest's digest), else None."""
+    from evals.data.hub.records import revision_facts
+
+    released = _revisions().get(edition)
+    return None if released is None else revision_facts(released)
+
+
+def other_data(task_id: str, data_hash: str) -> Capsule | None:
+    """Return an opened capsule of this task whose data are others than those with this hash."""
+    if data_hash in _opened:
+        return None
+    return next((one for one in _opened.values() if one.task_id == task_id), None)
+
+
 def capsule_for(data_hash: str) -> Capsule:
     """Return the opened capsule with this data hash.
 
@@ -107,8 +122,8 @@ def capsule_for(data_hash: str) -> Capsule:
     except KeyError:
         raise DataMissingError(
             f"No capsule with the data hash {data_hash!r} was opened in this process, got "
-            f"{len(_opened)} others. Mend: make the task with the same edition, seed and "
-            "difficulty as the log's."
+            f"{len(_opened)} others. Mend: make the task with the same edition (and "
+            "revision of it), seed and difficulty as the log's."
         ) from None
 
 
@@ -195,7 +210,8 @@ def _of_revision(root: Path, tasks: str | Sequence[str] | None) -> list[Path]:
         present = [name for name in names if _looks_like_capsule(root / name)]
         raise DataMissingError(
             f"{root}: expected a folder for each task of the revision, got none for "
-            f"{', '.join(absent)}. Mend: unpack them there, or choose of those on this machine "
-            f"with -T tasks={','.join(present) or '…'}."
+            f"{', '.join(absent)}. Mend: fetch them with `evals data pull biaa --revision "
+            f"{root.name}`, or choose of those on this machine with "
+            f"-T tasks={','.join(present) or '…'}."
         )
     return [root / name for name in chosen]

@@ -18,7 +18,7 @@ from inspect_ai.scorer import ScoreEdit
 from inspect_ai.util import Store
 
 from evals.data.recipe import Recipe
-from evals.edition import capsule_for, open_edition
+from evals.edition import capsule_for, open_edition, other_data
 from evals.errors import DataMissingError, EvalsError
 from evals.scoring.keep import verify
 from evals.scoring.leak import TRANSCRIPT
@@ -108,6 +108,7 @@ async def _regrade_sample(log: EvalLog, sample: EvalSample, submissions: Path) -
     folder = submissions / record.kept
     try:
         verify(folder, record.kept_files)
+        _check_data(log, sample)
         capsule = capsule_for(sample.metadata["data_hash"])
         report = await grade_in_child(capsule.path, folder, capsule.task_id)
     except EvalsError as error:
@@ -125,6 +126,22 @@ async def _regrade_sample(log: EvalLog, sample: EvalSample, submissions: Path) -
     _replace_score(log, sample, record)
     sample.store = {**sample.store, **dict(store.items())}
     return Regraded(name, sample.epoch, before, _outcome(sample))
+
+
+def _check_data(log: EvalLog, sample: EvalSample) -> None:
+    """Raise if the data that are here are of another revision than the log's."""
+    told = sample.metadata["data_hash"]
+    here = other_data(str(sample.metadata["task_id"]), told)
+    if here is None:
+        return
+    data = (log.eval.metadata or {}).get("data") or {}
+    commit = f" (commit {data['commit']})" if data.get("commit") else ""
+    raise DataMissingError(
+        f"{here.path}: expected the data that the log was made with, of the edition "
+        f"{sample.metadata['edition']!r}{commit} with the data hash {told}, got others "
+        f"with the hash {here.data_hash}. Mend: give with --edition the revision of the log's "
+        "data, or run the task again on these."
+    )
 
 
 def _mend(sample: EvalSample, record: Graded) -> None:

@@ -66,11 +66,14 @@ class Zip:
     ----------
     files
         Paths of its regular files, in order.
+    total_bytes
+        Size of these once unpacked.
     """
 
     path: Path
     limits: ZipLimits
     files: tuple[str, ...]
+    total_bytes: int
 
     def read(self, name: str, most: int) -> bytes:
         """Return a file's content.
@@ -108,7 +111,8 @@ def open_zip(path: Path, limits: ZipLimits = LIMITS) -> Zip:
     """
     with _opened(path) as archive:
         infos = _checked(archive, path.stat().st_size, limits)
-        return Zip(path, limits, tuple(sorted(info.filename for info in infos)))
+        names = tuple(sorted(info.filename for info in infos))
+        return Zip(path, limits, names, sum(info.file_size for info in infos))
 
 
 @contextmanager

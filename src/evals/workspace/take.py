@@ -49,9 +49,17 @@ class Taker:
         dest: The folder.
         wanted: Paths to take, or None for all.
         cap_bytes: Bytes to take at most.
+        max_files: Files to take at most.
     """
 
-    def __init__(self, dest: Path, wanted: frozenset[str] | None, cap_bytes: int) -> None:
+    def __init__(
+        self,
+        dest: Path,
+        wanted: frozenset[str] | None,
+        cap_bytes: int,
+        max_files: int = MAX_FILES,
+    ) -> None:
+        self._max_files = max_files
         self._dest = dest
         self._wanted = wanted
         self._left = cap_bytes
@@ -103,8 +111,8 @@ class Taker:
         return self._wanted is None or path in self._wanted
 
     def _refusal(self, path: str, size: int) -> str | None:
-        if len(self._kept) >= MAX_FILES:
-            return f"more than {MAX_FILES} files"
+        if len(self._kept) >= self._max_files:
+            return f"more than {self._max_files} files"
         if size > self._left:
             return f"its {size} bytes do not fit in the {self._left} that are left"
         return name_fault(path)

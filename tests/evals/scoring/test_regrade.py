@@ -137,6 +137,25 @@ def test_a_capsule_that_has_changed_since_is_told_and_not_graded(
     assert "data hash" in json.loads(told)["samples"][0]["note"]
 
 
+def test_a_log_made_with_another_revision_is_told_and_not_graded(
+    make_capsule: Callable[..., Path],
+    own_cache: Path,
+    run_biaa: Run,
+    regrade: Callable[..., str],
+) -> None:
+    for revision in ("v1.0", "v1.1"):
+        folder = make_capsule(own_cache / "data" / revision, "dots")
+        (folder / "evaluation" / "a.csv").write_text(f"good {revision}", encoding="utf-8")
+        manifest = own_cache / "data" / revision / "manifest.json"
+        manifest.write_text('{"tasks": {"dots": {}}}', encoding="utf-8")
+    log = run_biaa(Path("v1.0"), CSV)
+    assert log.eval.metadata
+    assert log.eval.metadata["data"]["revision"] == "v1.0"
+    told = json.loads(regrade(log, "--edition", "v1.1", "--json", code=1))
+    note = told["samples"][0]["note"]
+    assert "expected the data that the log was made with, of the edition 'v1.0'" in note
+
+
 def test_an_edition_that_has_moved_is_found_by_its_new_place(
     make_edition: Edition,
     run_biaa: Run,

@@ -1,0 +1,1 @@
+"""Released data: fetched from a hub, checked, kept with a record, removed."""
