@@ -3,6 +3,7 @@
 from evals.biaa import biaa
 from evals.harness.adapter import adapter
 from evals.harness.baseline import baseline
+from evals.harness.check_tool import check_deliverables
 from evals.harness.coding.agents import (
     claude_code,
     codex_cli,
@@ -28,6 +29,7 @@ __all__ = [
     "adapter",
     "baseline",
     "biaa",
+    "check_deliverables",
     "claude_code",
     "codex_cli",
     "command",

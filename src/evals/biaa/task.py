@@ -13,7 +13,7 @@ from evals.biaa.dataset import Setting, biaa_dataset
 from evals.biaa.limits import DEFAULT_TIME_LIMIT_S, checked_limits
 from evals.biaa.metadata import InstructionLevel, SandboxKind
 from evals.data.recipe import Biology, Dims, Recipe, Scale
-from evals.edition import SYNTHETIC, edition_label, open_edition
+from evals.edition import SYNTHETIC, edition_facts, edition_label, open_edition
 from evals.judging.protocol import ITEMS_PER_CALL, Images
 from evals.workspace.compose import DEFAULT_OUTPUT_LIMIT
 from evals.workspace.images import DEFAULT_IMAGE
@@ -181,11 +181,12 @@ def biaa(
         epochs=epochs_for(epochs),
         # A sample that fails through our own fault must not end those of the others.
         fail_on_error=False,
-        viewer=outcome_viewer(),
+        viewer=outcome_viewer(judged=bool(judging.scorers)),
         headline_metric=HEADLINE,
         version=VERSION,
         display_name="BIAA",
         metadata=_facts_of_run(setting)
+        | {"data": edition_facts(edition)}
         | {"output_limit_bytes": limits.output_bytes}
         | judging.facts,
     )

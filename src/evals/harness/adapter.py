@@ -26,7 +26,6 @@ from evals.harness.host_class import (
 )
 from evals.harness.hosting import Booth, Heard, host
 from evals.harness.sandboxed import capsule_of, conclude, current_workspace
-from evals.workspace.compose import DEFAULT_OUTPUT_LIMIT
 from evals.workspace.local import lay_out, mark_folder
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def adapter(
     init: dict[str, Any] | str | None = None,
     python: str | None = None,
     timeout: int | None = None,
-    output_limit_bytes: int = DEFAULT_OUTPUT_LIMIT,
+    output_limit_bytes: int | None = None,
 ) -> Solver:
     """Let a Python class work on the host, NOT ISOLATED: `run(instruction, input_dir, output_dir)`.
 
@@ -68,26 +67,26 @@ def adapter(
             are kept in the log, so keys belong in the environment.
         python: The Python that runs it, by default our own; it needs none of our packages.
         timeout: Seconds that one run may take; by default the sample's own limits alone count.
-        output_limit_bytes: Size of the output at which the class is ended.
+        output_limit_bytes: Size of the output at which the class is ended, by default the task's.
     """
     chosen = host_class(options.text("cls", cls, "my_agent.py@MyAgent"), init, python)
     if timeout is not None:
         options.whole_number("timeout", timeout, least=1)
-    options.whole_number("output_limit_bytes", output_limit_bytes, least=1)
+    if output_limit_bytes is not None:
+        options.whole_number("output_limit_bytes", output_limit_bytes, least=1)
     warn_once = cache(partial(_log.warning, WARNING, chosen.name))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         warn_once()
         state.metadata["isolated"] = False
         workspace = current_workspace()
+        most_bytes = output_limit_bytes or workspace.output_limit_bytes
         visit = Visit(chosen)
         with tempfile.TemporaryDirectory(prefix="evals-adapter-") as name:
             # Links in its path would hide from us who works in there.
             place = Path(name).resolve()
             await anyio.to_thread.run_sync(_lay_out, capsule_of(state).input_dir, place)
-            booth = Booth(
-                place / "work", _output(place), output_limit_bytes, environment(place / "work")
-            )
+            booth = Booth(place / "work", _output(place), most_bytes, environment(place / "work"))
             try:
                 with time_limit(timeout):
                     instruction = _in_place(state.user_prompt.text, workspace, place)
@@ -95,7 +94,7 @@ def adapter(
             finally:
                 # A limit that ends the work must not lose what was done by then.
                 with anyio.CancelScope(shield=True):
-                    await visit.hand_in(place, workspace, output_limit_bytes)
+                    await visit.hand_in(place, workspace, most_bytes)
                 transcript().info(visit.report(place), source="evals/adapter")
         if visit.heard.overrun is not None:
             workspace.limit = visit.heard.overrun.kind

@@ -88,7 +88,12 @@ class HostClass:
         """
         try:
             done = subprocess.run(
-                self.command, input=self.line(), capture_output=True, timeout=_CHECK_S, check=False
+                self.command,
+                input=self.line(),
+                env=_without_settings(),
+                capture_output=True,
+                timeout=_CHECK_S,
+                check=False,
             )
         except OSError as error:
             raise OptionInvalidError(
@@ -183,12 +188,14 @@ def read_answer(raw: bytes | bytearray) -> Answer | None:
 
 
 def environment(scratch: Path) -> dict[str, str]:
-    """Return our environment for the class, whose model needs its keys, without our own settings.
+    """Return our environment for the class, which needs its keys, without our own settings."""
+    own = {"PWD": str(scratch), "TMPDIR": str(scratch), "PYTHONUNBUFFERED": "1"}
+    return _without_settings() | own
 
-    Those may lead to where capsules lie, and hold the salt of their seeds.
-    """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EVALS_")}
-    return kept | {"PWD": str(scratch), "TMPDIR": str(scratch), "PYTHONUNBUFFERED": "1"}
+
+def _without_settings() -> dict[str, str]:
+    # They may lead to where capsules lie, and hold the salt of their seeds.
+    return {name: value for name, value in os.environ.items() if not name.startswith("EVALS_")}
 
 
 def loggable(text: str) -> str:

@@ -10,7 +10,8 @@ from inspect_ai.model import ChatMessageAssistant, CompactionAuto
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from evals.errors import UnknownNameError
-from evals.harness.sandboxed import current_workspace
+from evals.harness.check_tool import can_check, check_deliverables
+from evals.harness.sandboxed import capsule_of, current_workspace
 from evals.harness.shell_tools import shell_tools
 from evals.harness.view_tool import view_image
 
@@ -43,6 +44,7 @@ def react(
     tool_timeout: int = 600,
     view: bool = True,
     view_timeout: int = 120,
+    check: bool = True,
     long_context: LongContext = "trim",
     refusal_retries: int = 0,
 ) -> Solver:
@@ -52,6 +54,8 @@ def react(
         tool_timeout: Seconds that one call of `bash` or `python` may take.
         view: Whether the model gets `view_image`; turn it off for models that see no pictures.
         view_timeout: Seconds that one call of `view_image` may take.
+        check: Whether the model gets `check_deliverables`, which tells which of its files are
+            found and why others are not, and no score.
         long_context: What happens when the conversation outgrows the model's context: `trim`
             drops the oldest turns, `compact` has them summarised, `stop` ends the work.
         refusal_retries: How often a refusal of the model is tried again.
@@ -71,6 +75,8 @@ def react(
         tools: list[Tool] = shell_tools(current_workspace().kind, tool_timeout)
         if view:
             tools.append(view_image(view_timeout))
+        if check and can_check(state):
+            tools.append(check_deliverables(capsule_of(state).data_hash))
         worker = react_loop(
             prompt=AgentPrompt(
                 instructions=f"{INSTRUCTIONS}\n\n{SEES_IMAGES}" if view else INSTRUCTIONS,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
+from anyio import to_thread
 from inspect_ai.log import transcript
 
 from evals.judging.case import uri_of
 from evals.scoring.markdown import escaped, shown, table
+from scorers.errors import SubmissionFault
 from scorers.rubric.items import FAIL, NOT_APPLICABLE, PASS, UNKNOWN
+from scorers.rubric.rendering.drawing import smaller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,10 +22,13 @@ if TYPE_CHECKING:
     from scorers.rubric.arithmetic import ChecklistScore
     from scorers.rubric.checks.combining import Combined
     from scorers.rubric.decisions import Decision
-    from scorers.rubric.evidence import Flag
+    from scorers.rubric.evidence import Figure, Flag
     from scorers.rubric.items import Item
 
 FIGURE_SOURCE = "evals/judged-figure"
+
+# The log viewer cuts texts at 250,000 characters, pictures inside them too.
+_SHOWN_BYTES, _SHOWN_SIDE = 180_000, 800
 
 _ORDER = (FAIL, None, UNKNOWN, PASS, NOT_APPLICABLE)
 _SEVERITIES = ("critical", "major", "minor")
@@ -50,11 +57,24 @@ def explanation(
     return "\n\n".join(part for part in parts if part)
 
 
-def show_figures(case: Case) -> None:
-    """Put the figures that a judge gets to see into the transcript."""
+async def show_figures(case: Case) -> None:
+    """Put the figures that a judge gets to see into the transcript, the large ones smaller."""
     for figure in case.figures:
         caption = escaped(f"{figure.ref}: {figure.path}")
-        transcript().info(f"{caption}\n\n![{caption}]({uri_of(figure)})", source=FIGURE_SOURCE)
+        picture = await to_thread.run_sync(_picture, figure)
+        shown_as = f"![{caption}]({picture})" if picture else "It is too large to be shown here."
+        transcript().info(f"{caption}\n\n{shown_as}", source=FIGURE_SOURCE)
+
+
+def _picture(figure: Figure) -> str:
+    """Return a data URI that the viewer shows; nothing where that cannot be made."""
+    if len(figure.data) <= _SHOWN_BYTES * 4 // 3:
+        return uri_of(figure)
+    try:
+        png = smaller(figure.ref, base64.b64decode(figure.data), _SHOWN_SIDE, _SHOWN_BYTES)
+    except SubmissionFault:
+        return ""
+    return f"data:{figure.media_type};base64,{base64.b64encode(png).decode()}"
 
 
 def _summary(score: ChecklistScore) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspect_ai.model import ChatMessageUser, ModelUsage
 from inspect_ai.util import LimitExceededError, concurrency
@@ -28,6 +28,7 @@ _TOO_LARGE = re.compile(
     r"|maximum.{0,40}(?:size|length|tokens)|exceed",
     re.IGNORECASE,
 )
+_TOO_OFTEN = re.compile(r"rate.?limit|quota|resource.?exhausted|overloaded", re.IGNORECASE)
 _TOO_LARGE_CODES = frozenset({400, 413, 422})
 _NO_ACCESS_CODES = frozenset({401, 403})
 _MOST_SAID = 200
@@ -178,8 +179,10 @@ def _open(items: Sequence[Item], decisions: Sequence[Decision]) -> list[Item]:
     return [item for item in items if item.id in lacking]
 
 
-def _code(error: Exception) -> Any:
-    return getattr(error, "status_code", None)
+def _code(error: Exception) -> int | None:
+    # Google's errors have a number in `code`, where OpenAI's have a word.
+    codes = (getattr(error, name, None) for name in ("status_code", "code"))
+    return next((code for code in codes if isinstance(code, int)), None)
 
 
 def _words(error: Exception) -> str:
@@ -193,5 +196,7 @@ def _said(error: Exception) -> str:
 
 
 def _is_too_large(error: Exception) -> bool:
-    code = _code(error)
-    return (code is None or code in _TOO_LARGE_CODES) and bool(_TOO_LARGE.search(_words(error)))
+    code, words = _code(error), _words(error)
+    if _TOO_OFTEN.search(words):
+        return False
+    return (code is None or code in _TOO_LARGE_CODES) and bool(_TOO_LARGE.search(words))

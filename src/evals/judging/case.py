@@ -30,6 +30,7 @@ _NUMBERS = (
     "failed_executions", "images_viewed", "files_total",
 )  # fmt: skip
 _MOST_OF_NAME = 80
+_MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,9 @@ def told_numbers(telemetry: Mapping[str, Any] | None) -> dict[str, Any]:
     numbers = {name: value for name, value in (telemetry or {}).items() if name in _NUMBERS}
     calls = numbers.get("tool_calls_by_name")
     if calls:
+        # Nobody keeps an agent from calling tools that it made up.
+        most_used = sorted(calls.items(), key=lambda call: -call[1])[:_MOST_NAMES]
         numbers["tool_calls_by_name"] = {
-            harmless_line(str(name), _MOST_OF_NAME).text: count for name, count in calls.items()
+            harmless_line(str(name), _MOST_OF_NAME).text: count for name, count in most_used
         }
     return numbers

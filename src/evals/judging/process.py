@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from scorers.rubric.decisions import Decision
     from scorers.rubric.items import Item
 
-_KEYS = ("process", "process_strict", "decided")
+_KEYS = ("checklist", "checklist_strict", "decided")
 
 
 @scorer(
     metrics={
-        "process": [mean(), stderr(), spread()],
-        "process_strict": [mean(), stderr(), spread()],
+        "checklist": [mean(), stderr(), spread()],
+        "checklist_strict": [mean(), stderr(), spread()],
         "decided": [mean()],
     }
 )
@@ -66,8 +66,8 @@ def process(
         cache: Whether answers are kept on this machine, so that none is paid for twice.
 
     Returns:
-        Scorer whose value has the keys `process` (published: passed weight of what is decided),
-        `process_strict` (of all that was asked), both 0 to 1, and `decided` (share of the weight
+        Scorer whose value has the keys `checklist` (published: passed weight of what is decided),
+        `checklist_strict` (of all that was asked), both 0 to 1, and `decided` (share of the weight
         that was decided). The first two are NaN where nothing is decided.
 
     Raises:
@@ -88,7 +88,7 @@ def process(
             return Score.unscored(reason="grader_failed", explanation=escaped(why, 1000))
         items = chosen.items_for(dossier.selection)
         case = case_of(state, dossier, items, protocol.images, anchors_for(state.metadata))
-        show_figures(case)
+        await show_figures(case)
         judgement = await judge(judges(names), case, items, protocol)
         checked = decide(items, check_results(case.evidence)) if hybrid else ()
         settings = asdict(protocol) | {"hybrid": hybrid}
@@ -127,8 +127,8 @@ def _score(
         return Score.unscored(reason="grader_failed", explanation=told, metadata=metadata)
     return Score(
         value={
-            "process": math.nan if summed.score is None else summed.score,
-            "process_strict": math.nan if summed.strict is None else summed.strict,
+            "checklist": math.nan if summed.score is None else summed.score,
+            "checklist_strict": math.nan if summed.strict is None else summed.strict,
             "decided": summed.share_decided,
         },
         explanation=told,

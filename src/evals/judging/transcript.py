@@ -157,17 +157,23 @@ def _left_out(count: int) -> str:
 
 def _told(number: int, turn: Turn, detail: _Detail) -> tuple[str, bool]:
     says = turn.says.strip()
-    parts = [f"[turn {number}] {middle_out(says, detail.says)}".strip()]
+    parts = [f"[turn {number}] {_within(says, detail.says)}".strip()]
     shortened = len(says) > detail.says
     for done in turn.does:
         given, result = done.given.strip(), done.result.strip()
-        parts.append(f"calls {done.name[:80]}: {middle_out(given, detail.given)}")
+        name = " ".join(done.name.split())[:80]
+        parts.append(f"calls {name}: {_within(given, detail.given)}")
         if detail.result and result:
-            parts.append(f"got{_how(done)}: {middle_out(result, detail.result)}")
+            parts.append(f"got{_how(done)}: {_within(result, detail.result)}")
         elif done.failed or done.images:
             parts.append(f"got{_how(done)}")
         shortened |= len(given) > detail.given or len(result) > detail.result
     return "\n".join(parts), shortened
+
+
+def _within(text: str, most: int) -> str:
+    """Return a text whose further lines are indented: none of them can pass for a turn or call."""
+    return "\n  ".join(middle_out(text, most).splitlines())
 
 
 def _how(done: Done) -> str:

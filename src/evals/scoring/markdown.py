@@ -10,9 +10,10 @@ from evals.scoring.verdict import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Entities where a backslash could itself be read as maths (`\[`, `\(`), plain escapes elsewhere.
-_SPECIAL = {sign: f"&#{ord(sign)};" for sign in "\\`<>&|$[](){}@"} | {
-    sign: f"\\{sign}" for sign in "*_#~!"
+# Entities where a backslash could itself be read as maths (`\[`), plain escapes elsewhere. The log
+# viewer shows an entity as it is written, so there are no more of them than it takes.
+_SPECIAL = {sign: f"&#{ord(sign)};" for sign in "\\<>&|$[]@"} | {
+    sign: f"\\{sign}" for sign in "`*_#~!"
 }
 _TABLE = str.maketrans(_SPECIAL)
 _LINK = re.compile(r"(?i)(:)(?=//)|(?<=www)(\.)")

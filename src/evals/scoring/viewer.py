@@ -15,11 +15,25 @@ from inspect_ai.viewer import (
 HEADLINE = HeadlineMetric(scorer="grade", score="outcome", metric="evals/mean")
 _KEYS = {"outcome": "Outcome", "passed": "Passed", "strict": "Strict"}
 _REFUSED = "refused"
+_PROCESS = "process"
+# None is called as its scorer: of such a key the viewer shows the whole value.
+_PROCESS_KEYS = {
+    "checklist": "Process",
+    "checklist_strict": "Process, strict",
+    "decided": "Decided",
+}
 
 
-def outcome_viewer() -> ViewerConfig:
-    """Return the sample list: id, outcome, passed, strict, what ended it; colours from 0 to 1."""
+def outcome_viewer(*, judged: bool = False) -> ViewerConfig:
+    """Return the sample list: id, outcome, passed, strict, what ended it; colours from 0 to 1.
+
+    Args:
+        judged: Whether there is a process score, which then stands beside the outcome.
+    """
+    process = _PROCESS_KEYS if judged else {}
+    labels = _KEYS | process
     scores = [TaskSamplesColumn.score("grade", key) for key in _KEYS]
+    scores += [TaskSamplesColumn.score(_PROCESS, key) for key in process]
     shown = ["limit", "error", "duration", "tokens"]
     hidden = ["input", "target", "answer", "epoch", "retries", "sampleUuid"]
     return ViewerConfig(
@@ -36,9 +50,9 @@ def outcome_viewer() -> ViewerConfig:
             ],
             sort=[TaskSamplesSort(column="sampleId")],
             multiline=False,
-            score_labels={**_KEYS, _REFUSED: "Refused"},
+            score_labels={**labels, _REFUSED: "Refused"},
             score_color_scales={
-                key: ScoreColorScale(palette="good-high", min=0, max=1) for key in _KEYS
+                key: ScoreColorScale(palette="good-high", min=0, max=1) for key in labels
             },
             color_scales_enabled=True,
         ),

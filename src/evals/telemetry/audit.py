@@ -21,7 +21,6 @@ _AROUND = 60  # signs shown on either side
 _MOST_SNIPPET = 200
 _MOST_TOOL = 80
 HARNESS = "(harness)"
-_ON_THE_HOST = "adapter"
 
 
 class Attempt(BaseModel):
@@ -62,7 +61,9 @@ class Audit(BaseModel):
     calls_examined: int
 
 
-def audit(work: Work, calls: Calls, own_rule: Rule | None, *, local: bool) -> Audit:
+def audit(
+    work: Work, calls: Calls, own_rule: Rule | None, *, local: bool, hosted: bool = False
+) -> Audit:
     """Return what an agent tried.
 
     Args:
@@ -70,6 +71,7 @@ def audit(work: Work, calls: Calls, own_rule: Rule | None, *, local: bool) -> Au
         calls: Its tool calls.
         own_rule: The rule for the task's own source, if it names one.
         local: Whether its sandbox was this machine itself.
+        hosted: Whether the harness ran on this machine itself, whatever the sandbox.
     """
     rules = RULES if own_rule is None else (*RULES, own_rule)
     examined = list(_examined(work, calls))
@@ -79,7 +81,7 @@ def audit(work: Work, calls: Calls, own_rule: Rule | None, *, local: bool) -> Au
         flags=[flag for flag in FLAGS if counts[flag]],
         counts=counts,
         attempts=[each for flag in FLAGS for each in _first(found, flag)],
-        not_isolated=_why_not_isolated(work, local=local),
+        not_isolated=_why_not_isolated(local=local, hosted=hosted),
         calls_examined=len(examined),
     )
 
@@ -141,7 +143,7 @@ def _first(found: Sequence[Attempt], flag: Flag) -> list[Attempt]:
     return list(dict.fromkeys(each for each in found if each.flag == flag))[:MOST_ATTEMPTS]
 
 
-def _why_not_isolated(work: Work, *, local: bool) -> str:
-    if any(span.name.rpartition("/")[2] == _ON_THE_HOST for span in work.solvers):
+def _why_not_isolated(*, local: bool, hosted: bool) -> str:
+    if hosted:
         return "the harness `adapter` runs on this machine itself"
     return "the sandbox `local` is this machine itself" if local else ""

@@ -37,6 +37,7 @@ async def observe(record: Graded, state: TaskState, workspace: Workspace) -> Non
     calls = calls_of(work)
     looks = state.store_as(OutputGrowth).looks
     own_rule = rule_for(capsule_for(state.metadata["data_hash"]).spec)
-    tried = audit(work, calls, own_rule, local=workspace.kind == "local")
+    hosted = state.metadata.get("isolated") is False
+    tried = audit(work, calls, own_rule, local=workspace.kind == "local", hosted=hosted)
     record.audit = tried.model_dump(mode="json")
     record.telemetry = measure(work, calls, listed, looks).model_dump(mode="json")

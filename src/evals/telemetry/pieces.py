@@ -29,7 +29,11 @@ _CODE_SUFFIXES = frozenset({".ipynb", ".jl", ".js", ".pl", ".py", ".r", ".sh"})
 _PATCH_MARK = "*** Begin Patch"
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (.+)$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!).*$", re.MULTILINE)
-_HEREDOC = re.compile(r"<<-?\s*(?P<quote>['\"]?)(?P<mark>\w+)(?P=quote)(?P<rest>[^\n]*)\n")
+_HEREDOC = re.compile(
+    # Bounded, or a long line full of such beginnings would take long.
+    r"<<-?[ \t]{0,20}(?P<quote>['\"]?)(?P<mark>\w{1,80})(?P=quote)"
+    rf"(?P<rest>[^\n]{{0,{MOST_OF_LINE}}})\n"
+)
 _NAMED_FILE = re.compile(r"[\w./~$-]+\.\w+")
 
 

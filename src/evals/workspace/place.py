@@ -33,6 +33,7 @@ class Workspace(StoreModel):
         limit: What went over the limit by which the watchdog ended the agent: `output`,
             `processes` or `container`; empty if it did not.
         limit_reason: That limit in words.
+        output_limit_bytes: Size of the output at which the agent is ended; 0 before it is prepared.
         failure: How the program that was the agent failed, in words; empty if it did not.
     """
 
@@ -44,6 +45,7 @@ class Workspace(StoreModel):
     settled: bool = False
     limit: str = ""
     limit_reason: str = ""
+    output_limit_bytes: int = 0
     failure: str = ""
 
     async def put_tree(self, folder: Path, dest_subdir: str = "") -> None:

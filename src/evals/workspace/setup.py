@@ -43,6 +43,7 @@ def prepare_workspace(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         workspace = state.store_as(Workspace)
+        workspace.output_limit_bytes = output_limit_bytes
         if await looks_local():
             await prepare_local(state, workspace)
             folder = partial(measure_folder, Path(workspace.output_dir))

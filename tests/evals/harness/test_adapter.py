@@ -204,6 +204,22 @@ def test_too_much_output_ends_it(capsule: Path, run: Any) -> None:
 
 
 @pytest.mark.slow
+def test_without_an_option_of_its_own_the_tasks_limit_of_output_counts(tmp_path: Path) -> None:
+    task = biaa(
+        tasks=COUNTING, sandbox="local", submissions=str(tmp_path / "kept"), output_limit="1MB"
+    )
+    [log] = eval(
+        task,
+        model="none/none",
+        solver=adapter(named("Filler")),
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    [sample] = log.samples or []
+    assert sample.scores is not None
+    assert (sample.scores["grade"].metadata or {})["limit"] == "output"
+
+
 def test_what_a_class_leaves_running_ends_with_it(capsule: Path, run: Any, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     ran = run(capsule, adapter(named("Backgrounder"), init={"note": str(note)}))
@@ -322,6 +338,16 @@ def test_arguments_that_are_no_object_are_refused(init: Any) -> None:
 def test_a_python_that_is_none_is_refused() -> None:
     with pytest.raises(OptionInvalidError, match="Option python"):
         adapter(named("Copier"), python="/no/python")
+
+
+def test_our_settings_are_not_handed_on_when_a_class_is_looked_at_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALS_SALT", "salt")
+    file = tmp_path / "nosy.py"
+    file.write_text("import os\nraise RuntimeError(os.environ.get('EVALS_SALT', 'nothing'))\n")
+    with pytest.raises(OptionInvalidError, match="RuntimeError: nothing"):
+        adapter(f"{file}@Nosy")
 
 
 @pytest.mark.docker

@@ -89,7 +89,12 @@ def test_the_renderer_and_its_answer_take_little_room_in_the_log(
 def test_a_model_without_eyes_gets_no_view(capsule: Path, run: Any, scripted: Any) -> None:
     ran = run(capsule, react(view=False), scripted(SUBMIT))
     [model] = [event for event in ran.sample.events if event.event == "model"]
-    assert sorted(tool.name for tool in model.tools) == ["bash", "python", "submit"]
+    assert sorted(tool.name for tool in model.tools) == [
+        "bash",
+        "check_deliverables",
+        "python",
+        "submit",
+    ]
     assert "view_image" not in ran.sample.messages[0].text
 
 

@@ -150,9 +150,28 @@ def test_a_call_without_figures_is_repeated_once_only(kit: Kit, case: Case) -> N
     assert script.calls == 2
 
 
-def test_an_error_that_is_not_of_size_is_not_repeated(kit: Kit, case: Case) -> None:
-    script = kit.Script(say=lambda ids, call: ProviderError("overloaded", 529))
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError("overloaded", 529),
+        ProviderError("Rate limit exceeded"),
+        ProviderError("RESOURCE_EXHAUSTED: quota exceeded", 429),
+    ],
+)
+def test_an_error_that_is_not_of_size_is_not_repeated(
+    kit: Kit, case: Case, error: ProviderError
+) -> None:
+    script = kit.Script(say=lambda ids, call: error)
     run([script.judge()], case, kit.items(2))
+    assert script.calls == 1
+
+
+def test_codes_are_read_under_the_name_that_googles_errors_give_them(kit: Kit, case: Case) -> None:
+    class GoogleError(Exception):
+        code = 403
+
+    script = kit.Script(say=lambda ids, call: GoogleError("denied"))
+    run([script.judge()], case, kit.items(6))
     assert script.calls == 1
 
 

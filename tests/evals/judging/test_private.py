@@ -55,6 +55,7 @@ def prompts_of(task: Path, submission: Path) -> Iterator[str]:
         instruction=spec.task_logic.basic_instructions,
         evidence=evidence,
         figures=chosen(evidence.figures, "all"),
+        anchors=rubric.vlm_anchors,
     )
     items = checklist().items_for(selection_of(rubric))
     assert items
@@ -121,6 +122,7 @@ def test_no_value_of_a_made_reference_is_in_a_prompt(tmp_path: Path, own_cache: 
     }
     assert len(values) > 50
     submission = submission_in(tmp_path / "submission", capsule.path)
+    assert capsule.rubric.vlm_anchors
     said = "\n".join(prompts_of(capsule.path, submission))
     assert not [value for value in values if value in said]
     assert table.stem not in said

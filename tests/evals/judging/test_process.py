@@ -107,8 +107,8 @@ def test_the_score_is_the_published_one_with_a_strict_one_beside_it(runs: Runs, 
     told = score_of(runs(script))
     # Weights: 3 and 1 passed, 2 failed, 1 unknown.
     assert told.value == {
-        "process": round(4 / 6, 4),
-        "process_strict": round(4 / 7, 4),
+        "checklist": round(4 / 6, 4),
+        "checklist_strict": round(4 / 7, 4),
         "decided": round(6 / 7, 4),
     }
     assert script.calls == 2
@@ -184,7 +184,7 @@ def test_the_evidence_is_kept_and_judged_again_without_a_sandbox(
     before, after = scores["process"], scores["process1"]
     assert isinstance(before.value, dict)
     assert isinstance(after.value, dict)
-    assert (before.value["process"], after.value["process"]) == (1.0, round(4 / 7, 4))
+    assert (before.value["checklist"], after.value["checklist"]) == (1.0, round(4 / 7, 4))
     assert gathered == ["dots"]
 
 
@@ -209,8 +209,8 @@ def test_a_log_whose_evidence_was_kept_without_a_judge_can_be_judged(runs: Runs,
     assert set(sample_of(log).scores or {}) == {"grade"}
     again = runs.judge_again(log, kit.Script())
     assert (sample_of(again).scores or {})["process"].value == {
-        "process": 1.0,
-        "process_strict": 1.0,
+        "checklist": 1.0,
+        "checklist_strict": 1.0,
         "decided": 1.0,
     }
 
@@ -258,7 +258,7 @@ def test_where_all_is_unknown_there_is_no_score_but_a_share(runs: Runs, kit: Kit
     statuses = dict.fromkeys((DIVISIONS, PARAMETERS, FAILING, VERSIONS), "unknown")
     value = score_of(runs(kit.Script(statuses))).value
     assert isinstance(value, dict)
-    assert math.isnan(float(value["process"] or 0))
+    assert math.isnan(float(value["checklist"] or 0))
     assert value["decided"] == 0.0
 
 
@@ -266,7 +266,7 @@ def test_a_list_of_models_in_the_role_is_a_panel(runs: Runs, kit: Kit) -> None:
     scripts = [kit.Script({VERSIONS: "fail"}), kit.Script({VERSIONS: "fail"}), kit.Script()]
     told = score_of(runs(*scripts))
     assert isinstance(told.value, dict)
-    assert told.value["process"] == round(6 / 7, 4)
+    assert told.value["checklist"] == round(6 / 7, 4)
     metadata = told.metadata or {}
     assert metadata["agreement"] == pytest.approx((3 + 1 / 3) / 4)
     [row] = [row for row in metadata["decisions"] if row["item_id"] == VERSIONS]
@@ -297,7 +297,7 @@ def test_a_judge_that_obeys_all_it_reads_moves_no_item_that_a_check_decides(
 ) -> None:
     told = score_of(runs(kit.Script(), hybrid=True))
     assert isinstance(told.value, dict)
-    assert told.value["process"] == 0.5
+    assert told.value["checklist"] == 0.5
     metadata = told.metadata or {}
     [row] = [row for row in metadata["decisions"] if row["item_id"] == checked]
     assert (row["status"], row["by"], row["judge_status"]) == ("fail", "check", "pass")
@@ -309,7 +309,7 @@ def test_a_judge_that_obeys_all_it_reads_moves_no_item_that_a_check_decides(
 def test_checks_decide_nothing_unless_asked(runs: Runs, kit: Kit, checked: str) -> None:
     told = score_of(runs(kit.Script()))
     assert isinstance(told.value, dict)
-    assert told.value["process"] == 1.0
+    assert told.value["checklist"] == 1.0
 
 
 def test_the_run_that_the_judge_reads_is_the_agents(runs: Runs, kit: Kit) -> None:
@@ -326,7 +326,7 @@ def test_the_judge_works_on_where_the_agent_was_ended_by_its_tokens(runs: Runs, 
     assert sample_of(log).limit is not None
     value = score_of(log).value
     assert isinstance(value, dict)
-    assert value["process"] == 1.0
+    assert value["checklist"] == 1.0
 
 
 def test_calls_of_the_judge_are_marked_as_such_in_the_log(runs: Runs, kit: Kit) -> None:
@@ -367,7 +367,11 @@ def test_the_judge_comes_by_itself_where_its_role_is_bound(
     assert set(sample_of(log).scores or {}) == {"grade", "process"}
     assert (log.eval.metadata or {})["process"] == "scored"
     assert log.results is not None
-    assert {each.name for each in log.results.scores} >= {"process", "process_strict", "decided"}
+    assert {each.name for each in log.results.scores} >= {
+        "checklist",
+        "checklist_strict",
+        "decided",
+    }
 
 
 def test_without_a_judge_the_run_says_so(runs: Runs) -> None:

@@ -67,7 +67,11 @@ def test_an_agents_files_are_judged(log: tuple[EvalLog, Any]) -> None:
     [sample] = ran.samples or []
     assert sample.scores, sample.error and sample.error.traceback
     value = sample.scores["process"].value
-    assert value == {"process": round(6 / 7, 4), "process_strict": round(6 / 7, 4), "decided": 1.0}
+    assert value == {
+        "checklist": round(6 / 7, 4),
+        "checklist_strict": round(6 / 7, 4),
+        "decided": 1.0,
+    }
     text = script.texts[0]
     assert "peaks = find_peaks(image)" in text
     assert "plot.png" in text

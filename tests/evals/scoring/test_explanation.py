@@ -27,7 +27,7 @@ def test_it_tells_outcome_strict_metrics_items_and_deliverables(make_report: Mak
 def test_the_picture_stands_on_a_line_of_its_own(make_report: Make) -> None:
     text = explanation(record(make_report(), thumbnail=URI, thumbnail_caption="hits [x](y)"))
     [line] = [line for line in text.splitlines() if URI in line]
-    assert line.startswith("![hits &#91;x&#93;&#40;y&#41;](data:image/png")
+    assert line.startswith("![hits &#91;x&#93;(y)](data:image/png")
     assert line.endswith(")")
 
 
@@ -47,7 +47,7 @@ def test_what_was_rejected_missing_or_not_read_is_told_with_its_reason(make_repo
     }
     text = explanation(record(make_report(deliverables=deliverables)))
     assert "| m | rejected | b.tif: a colour image |" in text
-    assert r"| m | missing | no conforming file &#40;pattern \*.tif&#41; |" in text
+    assert r"| m | missing | no conforming file (pattern \*.tif) |" in text
     assert "|  | not read | link: a link, not a regular file |" in text
 
 

@@ -20,8 +20,13 @@ from evals.scoring.markdown import escaped, shown, table
 )
 def test_signs_that_mean_something_in_markdown_are_entities(hostile: str) -> None:
     text = escaped(hostile)
-    assert not set("|`<$[](){}") & set(text)
-    assert "\\" not in text.replace("\\!", "").replace("\\_", "")
+    assert not set("|<$[]") & set(text)
+    assert not set("\\`") & set(text.replace("\\!", "").replace("\\`", ""))
+
+
+def test_brackets_that_mean_nothing_alone_stay_readable() -> None:
+    assert escaped("{a} (b)") == "{a} (b)"
+    assert "](" not in escaped("[click](javascript:alert(1))")
 
 
 def test_emphasis_and_headings_are_escaped() -> None:

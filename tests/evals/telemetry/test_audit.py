@@ -7,9 +7,9 @@ from evals.telemetry.calls import calls_of
 from evals.telemetry.work import Work
 
 
-def found(script: Any, *, local: bool = False) -> Audit:
+def found(script: Any, *, local: bool = False, hosted: bool = False) -> Audit:
     work = Work(script.events)
-    return audit(work, calls_of(work), None, local=local)
+    return audit(work, calls_of(work), None, local=local, hosted=hosted)
 
 
 def test_flags_come_with_rule_tool_and_place(script: Any) -> None:
@@ -88,9 +88,7 @@ def test_this_machine_as_a_sandbox_is_told(script: Any) -> None:
 
 
 def test_a_harness_on_the_host_is_told(script: Any) -> None:
-    script.begin("solvers", "solvers")
-    script.begin("harness", "solver", "evals/adapter", "solvers")
-    assert "adapter" in found(script).not_isolated
+    assert "adapter" in found(script, hosted=True).not_isolated
 
 
 def test_arguments_of_any_shape_do_no_harm(script: Any) -> None:

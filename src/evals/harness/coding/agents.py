@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from inspect_ai.model import GenerateInput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sandbox
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from inspect_ai.agent import Agent
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model
+    from inspect_ai.tool import ToolChoice, ToolInfo
 
 _NO_WEB = """\
 [[rule]]
@@ -139,6 +142,7 @@ def opencode(version: str | None = None) -> Solver:
                 "OPENCODE_CONFIG_CONTENT": json.dumps(denied),
                 "OPENCODE_DISABLE_MODELS_FETCH": "1",
             },
+            filter=_without_search,
             sandbox="default",
             version="sandbox",
         )
@@ -174,6 +178,22 @@ def mini_swe_agent(version: str | None = None) -> Solver:
         )
 
     return _coding_agent("mini_swe_agent", version, build)
+
+
+async def _without_search(
+    model: Model,
+    messages: list[ChatMessage],
+    tools: list[ToolInfo],
+    tool_choice: ToolChoice | None,
+    config: GenerateConfig,
+) -> GenerateInput:
+    """Take the provider's own web search out of a request.
+
+    `inspect_swe` grants it to all that ask OpenCode's endpoint: any program of the sandbox could
+    reach the web through the provider. For the other agents it is not granted.
+    """
+    kept = [tool for tool in tools if tool.name != "web_search"]
+    return GenerateInput(messages, kept, tool_choice, config)
 
 
 def _coding_agent(

@@ -61,11 +61,11 @@ async def work(name: str, agent: Agent, state: TaskState, generate: Generate) ->
         generate: Passed on.
 
     Raises:
-        ModelFailedError: The program failed, as no call of the model succeeded.
+        ModelFailedError: No call of the model succeeded, whatever the program made of that.
         RuntimeError: The program failed before the model answered it.
     """
     try:
-        return await as_solver(agent)(state, generate)
+        state = await as_solver(agent)(state, generate)
     except RuntimeError as error:
         words = str(error)
         if not words.startswith(_ENDED_BADLY):
@@ -78,3 +78,6 @@ async def work(name: str, agent: Agent, state: TaskState, generate: Generate) ->
         told = f"The agent's program failed; what it left is graded. It said: {words[:_SHOWN]}"
         current_workspace().failure = told
         return conclude(state, told)
+    # Some programs end well though none of their calls came through.
+    check_model_answered()
+    return state

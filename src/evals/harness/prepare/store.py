@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RECORD = "harness.json"
 _UNFINISHED = ".unfinished-"
+_FOR_ALL = 0o755  # the user of a container is another one than here
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,10 @@ def settle(
         DataMissingError: What was put there lacks one of the harness's programs.
     """
     place = place_of(harness.name, version)
-    place.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (harness_root(), place.parent):
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(_FOR_ALL)
     bench = place.parent / f"{_UNFINISHED}{version}-{os.getpid()}"
     shutil.rmtree(bench, ignore_errors=True)
     try:
@@ -89,9 +93,8 @@ def settle(
         size = sum(path.stat().st_size for path in _files(bench))
         record = Prepared(harness.name, version, harness.licence, source, size)
         (bench / RECORD).write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
-        # The user of a container is another one than here.
         for path in [bench, *(path for path in bench.rglob("*") if not path.is_symlink())]:
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
+            path.chmod(_FOR_ALL if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
         if force and place.exists():
             _discard(place)
         if not place.exists():

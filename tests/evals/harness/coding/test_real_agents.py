@@ -117,6 +117,20 @@ def check_worked(name: str, sample: EvalSample) -> None:
     offered = {tool.name for call in calls for tool in call.tools}
     assert offered >= set(SHELLS[name])
     assert not offered & WEB
+    check_told(name, score.metadata or {})
+
+
+def check_told(name: str, facts: dict[str, Any]) -> None:
+    """Check that the one command of a sample is told in the form of all harnesses."""
+    telemetry, audit = facts["telemetry"], facts["audit"]
+    [shell] = SHELLS[name]
+    assert telemetry["tool_calls_by_name"] == {shell: 1}
+    assert (telemetry["code_executions"], telemetry["errors"]) == (1, 0)
+    assert telemetry["tool_time_s"] is None
+    assert telemetry["turns"] >= 2
+    assert telemetry["tokens"]["total"] == 2 * telemetry["turns"]
+    assert telemetry["files_total"] >= 2
+    assert (audit["calls_examined"], audit["flags"]) == (1, [])
 
 
 @pytest.mark.parametrize("name", ["claude_code", "codex_cli"])
@@ -156,7 +170,7 @@ CALL_ONCE = """\
 import json, os, sys, time, urllib.request
 body = {"model": "x", "max_tokens": 9, "messages": []}
 body["messages"].append({"role": "user", "content": sys.argv[-1]})
-url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+url = os.environ["ANTHROPIC_BASE_URL"].removesuffix("/v1") + "/v1/messages"
 told = {"Content-Type": "application/json", "anthropic-version": "2023-06-01", "x-api-key": "x"}
 request = urllib.request.Request(url, json.dumps(body).encode(), told)
 for _ in range(300):
@@ -168,19 +182,25 @@ for _ in range(300):
 open("/workspace/output/left.txt", "w").write("this")
 raise SystemExit("I fail")
 """
+SEARCH = CALL_ONCE.replace('"messages": []', '"messages": [], "tools": [TOOL]').replace(
+    "body = {",
+    'TOOL = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}\nbody = {',
+)
 FAIL_AT_ONCE = "#!/bin/sh\necho no settings >&2\nexit 3\n"
 
 
-def put_program(text: str) -> None:
-    """Prepare a program that stands for Claude Code."""
+def put_program(text: str, name: str = "claude_code") -> None:
+    """Prepare a program that stands for all those of a coding agent."""
+    harness = harness_named(name)
 
     def fill(bench: Path) -> str:
         (bench / "bin").mkdir()
-        (bench / "bin" / "claude").write_text(text, encoding="utf-8")
-        (bench / "bin" / "claude").chmod(0o755)
+        for program in harness.programs:
+            (bench / "bin" / program).write_text(text, encoding="utf-8")
+            (bench / "bin" / program).chmod(0o755)
         return "a test"
 
-    settle(harness_named("claude_code"), "0.0", fill)
+    settle(harness, "0.0", fill)
 
 
 def test_a_program_that_fails_at_its_work_is_graded_on_what_it_left(
@@ -203,3 +223,14 @@ def test_a_program_that_fails_before_it_calls_the_model_is_an_error(
     assert sample.error is not None
     assert "no settings" in sample.error.message
     assert not sample.scores
+
+
+@pytest.mark.parametrize("name", ["claude_code", "opencode"])
+def test_no_program_of_the_sandbox_gets_a_search_of_the_web_from_the_provider(
+    name: str, engine: None, own_cache: Path, tmp_path: Path
+) -> None:
+    put_program(SEARCH, name)
+    [sample] = sit(name, WORK, tmp_path)
+    calls = [event for event in sample.events if isinstance(event, ModelEvent)]
+    assert calls
+    assert not any(tool.name in WEB for call in calls for tool in call.tools)

@@ -45,9 +45,16 @@ def test_what_is_prepared_tells_version_licence_source_and_size(registry: Any) -
     assert (found.source, found.size) == (f"{CLAUDE} 9.8.7", len(PROGRAM))
 
 
-def test_everybody_may_read_what_is_prepared(registry: Any) -> None:
+def test_everybody_may_read_what_somebody_careful_prepared(registry: Any) -> None:
     registry.add(CLAUDE, "9.8.7", {"claude": PROGRAM})
-    place = prepare(HARNESS, "9.8.7")
+    before = os.umask(0o077)
+    try:
+        place = prepare(HARNESS, "9.8.7")
+    finally:
+        os.umask(before)
+    root = place.parent.parent
+    assert (root.name, root.stat().st_mode & 0o777) == ("harness", 0o755)
+    assert place.parent.stat().st_mode & 0o777 == 0o755
     modes = {path.name: path.stat().st_mode & 0o777 for path in [place, *place.rglob("*")]}
     assert modes["9.8.7"] == modes["package"] == modes["claude"] == 0o755
     assert modes["harness.json"] == 0o644

@@ -1,0 +1,1 @@
+"""`evals validate`: what is wrong with capsules, editions and submissions."""
