@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from evals.errors import GraderFailedError
 from evals.scoring.verdict import printable
-from scorers.linting.submissions import Checked
+
+if TYPE_CHECKING:
+    from scorers.linting.submissions import Checked
 
 CHECK = ("check",)
 MOST_BYTES = 8 * 2**20
@@ -32,6 +35,8 @@ def read_check(text: str, task_id: str) -> Checked:
 
 @cache
 def _adapter() -> TypeAdapter[Checked]:
+    from scorers.linting.submissions import Checked
+
     return TypeAdapter(Checked)
 
 
