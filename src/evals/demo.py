@@ -80,6 +80,7 @@ def _run_agent(
             seed=settings.seed,
             sandbox=settings.sandbox,
             submissions=str(settings.log_dir / "submissions"),
+            process=False,
         )
         logs = inspect_eval(
             task,

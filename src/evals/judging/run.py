@@ -92,7 +92,8 @@ def _without_judge(asked: Asked) -> Judging:
         hybrid=(asked.hybrid, default.hybrid),
     )
     keeps = has_real_model() if asked.evidence is None else asked.evidence
-    _say(keeps=keeps)
+    if asked.process is None:
+        _say(keeps=keeps)
     return Judging(facts={"process": _NOT_JUDGED}, keeps_evidence=keeps)
 
 
