@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from evals.scoring.verdict import printable
 from evals.telemetry.pieces import Piece, code_piece, is_program, pieces_of, shell_piece
-from evals.telemetry.rules import FLAGS, RULES, Flag, Rule
+from evals.telemetry.rules import RULES
+from evals.telemetry.signs import FLAGS, Flag, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evals.telemetry.rules import LOOKED_UP, Rule
+from evals.telemetry.signs import LOOKED_UP, Rule
 
 if TYPE_CHECKING:
     from scorers.specification import TaskSpec

@@ -9,7 +9,8 @@ import pytest
 
 from evals.telemetry.audit import attempts
 from evals.telemetry.pieces import pieces_of
-from evals.telemetry.rules import FLAGS, RULES
+from evals.telemetry.rules import RULES
+from evals.telemetry.signs import FLAGS
 
 NETWORK, OUTSIDE, PRIVATE, PAPER = FLAGS
 

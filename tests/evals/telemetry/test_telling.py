@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from evals.telemetry.audit import Attempt, Audit
-from evals.telemetry.rules import FLAGS
+from evals.telemetry.signs import FLAGS
 from evals.telemetry.telling import audit_line, telemetry_table
 
 

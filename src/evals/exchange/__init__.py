@@ -1,0 +1,1 @@
+"""Results in other benchmarks' layouts, out and in."""
