@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from inspect_ai.util import sandbox
 
 from evals.errors import CapsuleInvalidError, SandboxError
+from evals.telemetry.own_steps import own_step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,8 @@ async def make_place(name: str) -> str:
     Raises:
         SandboxError: No folder can be made.
     """
-    made = await sandbox().exec(["sh", "-c", _MAKE_PLACE, "sh", name], timeout=60)
+    async with own_step():
+        made = await sandbox().exec(["sh", "-c", _MAKE_PLACE, "sh", name], timeout=60)
     place = made.stdout.strip()
     if not made.success or not place:
         raise SandboxError(
@@ -57,7 +59,8 @@ async def carry_in(source: Path, place: str) -> None:
             f"{source}: holds {size / 1e6:.0f} MB, at most {MOST_BYTES / 1e6:.0f} MB are copied."
             " Keep code there, and data elsewhere."
         )
-    took = await sandbox().exec([*_UNPACK, place], input=_packed(files), timeout=120)
+    async with own_step():
+        took = await sandbox().exec([*_UNPACK, place], input=_packed(files), timeout=120)
     if not took.success:
         raise SandboxError(
             f"{source.name} could not be copied into the sandbox: {took.stderr.strip()[:500]}"

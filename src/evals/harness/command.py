@@ -25,6 +25,7 @@ from evals.harness.program import Ended, run_program
 from evals.harness.sandboxed import conclude, current_workspace
 from evals.harness.shell_tools import own_python_first
 from evals.names import unknown
+from evals.telemetry.own_steps import own_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +124,8 @@ def _existing(name: str) -> Path:
 
 async def _lay_out(place: str, work: str, instruction: str, carried: Path | None) -> None:
     await sandbox().write_file(f"{place}/instruction.md", instruction)
-    await sandbox().exec(["mkdir", work], timeout=60)
+    async with own_step():
+        await sandbox().exec(["mkdir", work], timeout=60)
     if carried is not None:
         await carry_in(carried, work)
 

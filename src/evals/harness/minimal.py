@@ -14,6 +14,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from evals import options
 from evals.harness.program import Ended, run_program
 from evals.harness.sandboxed import capsule_of, current_workspace, python_of
+from evals.telemetry.own_steps import own_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,12 +150,14 @@ async def _attempt(answer: str, capsule: Capsule, workspace: Workspace, timeout:
     if program is None:
         return Attempt("the answer holds no program, neither in a fenced block nor as a whole")
     output = workspace.output_dir
-    saved = await run_program(["sh", "-c", _SAVE, "sh", output], input=program, timeout=60)
+    async with own_step():
+        saved = await run_program(["sh", "-c", _SAVE, "sh", output], input=program, timeout=60)
     if not saved.success:
         return Attempt(f"the program could not be saved: {saved.stderr.strip()}", saved)
     command = ["sh", "-c", _RUN, "sh", output, python_of(workspace)]
     ended = await run_program(command, timeout=timeout)
-    listed = await run_program(["sh", "-c", _LIST, "sh", output], timeout=60)
+    async with own_step():
+        listed = await run_program(["sh", "-c", _LIST, "sh", output], timeout=60)
     missing = missing_deliverables(capsule, listed.stdout.splitlines())
     if ended.stopped:
         return Attempt(f"the program {ended.stopped}", ended, missing)

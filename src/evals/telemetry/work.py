@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from inspect_ai.event import ModelEvent, SandboxEvent, SpanBeginEvent, SpanEndEvent, ToolEvent
 
+from evals.telemetry.own_steps import OWN_STEP
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
@@ -72,12 +74,12 @@ class Work:
 
     @property
     def harness_commands(self) -> list[SandboxEvent]:
-        """Commands that ran in the sandbox without a tool call."""
+        """Commands that ran in the sandbox without a tool call, but for the harness's own steps."""
         return [
             event
             for event in self.sandbox_events
             if event.action == "exec"
-            and not any(span.type == _TOOL for span in self._above(event.span_id))
+            and not any(span.type in {_TOOL, OWN_STEP} for span in self._above(event.span_id))
         ]
 
     def commands_of(self, tool: ToolEvent) -> list[SandboxEvent]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from evals.telemetry.own_steps import OWN_STEP
 from evals.telemetry.work import Work, covered_s
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,6 +82,13 @@ def test_failed_and_pending_calls_are_no_generations(script: Any) -> None:
     script.model(error="overloaded")
     script.model(pending=True)
     assert Work(script.events).generations == []
+
+
+def test_steps_of_the_harness_itself_are_no_work_of_the_agent(script: Any) -> None:
+    script.begin("step", OWN_STEP, "step of the harness")
+    script.command("mktemp -d", "step")
+    script.command("python3 agent.py")
+    assert [event.cmd for event in Work(script.events).harness_commands] == ["python3 agent.py"]
 
 
 def test_a_command_of_a_tool_is_not_the_harnesss_own(script: Any) -> None:
