@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from evals.calibration.command import calibrate
 from evals.data.hub.command import app as data_app
 from evals.errors import EvalsError
+from evals.exchange.command import export_app, import_app
 from evals.harness.prepare.command import app as harness_app
 from evals.judging.command import app as judge_app
 from evals.validation.command import validate
@@ -197,6 +198,8 @@ app.add_typer(data_app, name="data")
 app.command()(validate)
 app.add_typer(harness_app, name="harness")
 app.add_typer(judge_app, name="judge")
+app.add_typer(export_app, name="export")
+app.add_typer(import_app, name="import")
 
 
 @app.command()

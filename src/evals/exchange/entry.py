@@ -164,7 +164,7 @@ class Entry(_Closed):
         return self
 
     def to_json(self) -> str:
-        """Return the file's text; what was not given is left out, since most of it may not be null."""
+        """Return the file's text; what was not given is left out, since null is mostly no value."""
         return f"{self.model_dump_json(indent=2, by_alias=True, exclude_unset=True)}\n"
 
 
@@ -182,5 +182,6 @@ def checked_entry(told: object) -> Entry:
             for each in error.errors(include_url=False, include_input=False, include_context=False)
         ]
         raise EntryInvalidError(
-            f"The leaderboard entry is not valid: {'; '.join(faults[:20])}."
+            f"The leaderboard entry is not valid: {'; '.join(faults[:20])}. Mend: give what is"
+            " lacking, or write the submissions alone with --submissions-only."
         ) from error

@@ -21,7 +21,7 @@ STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
 def record(agent: str, difficulty: float, seed: int, strict: float, **more: object) -> Record:
     values = {
         "task": "cells",
-        "family": "tracking",
+        "family": "filaments",
         "dims": "",
         "kind": "",
         "dose": None,
@@ -127,7 +127,7 @@ def test_tables_figure_and_text_are_made(summary: Summary, tmp_path: Path) -> No
         "slopes.csv",
     ]
     text = report.render(summary)
-    assert "strict does not fall with dilate: objects are matched" in text
+    assert "strict does not fall with dilate: centre lines do not see" in text
     assert "-0.400 [-0.400, -0.400]" in text
 
 
