@@ -47,9 +47,9 @@ def test_a_child_that_is_too_slow_is_ended_with_all_that_it_started(tmp_path: Pa
         f"open({str(note)!r}, 'w').write(str(p.pid)); time.sleep(60)"
     )
     begun = time.monotonic()
-    with pytest.raises(GraderFailedError, match="longer than 4 s"):
-        run(code, seconds=4)
-    assert time.monotonic() - begun < 10
+    with pytest.raises(GraderFailedError, match="longer than 8 s"):
+        run(code, seconds=8)
+    assert time.monotonic() - begun < 40
     assert not alive(int(note.read_text(encoding="utf-8")))
 
 
