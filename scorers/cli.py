@@ -44,43 +44,42 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         limits = Limits().with_values(dict(options.limit))
     except ValueError as fault:
         parser.error(str(fault))
-    if options.command == "evidence":
-        return _tell_evidence(options, limits, own_process=own_process)
-    if options.command == "check":
-        return _check(options, limits, own_process=own_process)
+    if options.command in _TELLERS:
+        return _told(options, limits, own_process=own_process)
     if options.many is not None:
         if options.task_dir is not None or options.objects is not None:
             parser.error("--many takes neither TASK_DIR SUBMISSION_DIR nor --objects")
         return _grade_pairs(options, limits)
     if options.submission_dir is None:
         parser.error("TASK_DIR and SUBMISSION_DIR are needed, or --many PAIRS.jsonl")
+    return _told(options, limits, own_process=own_process)
+
+
+def _told(options: argparse.Namespace, limits: Limits, *, own_process: bool) -> int:
+    """Run a command on one task and submission, and say on standard error why it failed."""
     if own_process:
         limit_memory(limits)
         limit_time(limits)
-    return _grade_one(options, limits)
+    try:
+        return _TELLERS.get(options.command, _grade_one)(options, limits)
+    except NotADirectoryError as fault:
+        code, words = USAGE, str(fault)
+    except CapsuleFault as fault:
+        code, words = BROKEN, str(fault)
+    except MemoryError:
+        code, words = INTERNAL, exhausted(limits)
+    print(f"scorers {options.command}: {words}", file=sys.stderr)
+    return code
 
 
-def _tell_evidence(options: argparse.Namespace, limits: Limits, *, own_process: bool) -> int:
-    if own_process:
-        limit_memory(limits)
-        limit_time(limits)
+def _tell_evidence(options: argparse.Namespace, limits: Limits) -> int:
     from scorers.rubric.figures import Wanted
     from scorers.rubric.gathering.building import evidence_of
 
     wanted = Wanted(options.images, options.side)
-    try:
-        evidence = evidence_of(
-            options.task_dir, options.submission_dir, limits, wanted, options.input_after
-        )
-    except NotADirectoryError as fault:
-        print(f"scorers evidence: {fault}", file=sys.stderr)
-        return USAGE
-    except CapsuleFault as fault:
-        print(f"scorers evidence: {fault}", file=sys.stderr)
-        return BROKEN
-    except MemoryError:
-        print(f"scorers evidence: {exhausted(limits)}", file=sys.stderr)
-        return INTERNAL
+    evidence = evidence_of(
+        options.task_dir, options.submission_dir, limits, wanted, options.input_after
+    )
     if options.json:
         print(evidence.printed())
     else:
@@ -90,21 +89,11 @@ def _tell_evidence(options: argparse.Namespace, limits: Limits, *, own_process: 
     return GRADED
 
 
-def _check(options: argparse.Namespace, limits: Limits, *, own_process: bool) -> int:
-    if own_process:
-        limit_memory(limits)
-        limit_time(limits)
-    try:
-        return GRADED if tell_check(options, limits) else BROKEN
-    except NotADirectoryError as fault:
-        print(f"scorers check: {fault}", file=sys.stderr)
-        return USAGE
-    except CapsuleFault as fault:
-        print(f"scorers check: {fault}", file=sys.stderr)
-        return BROKEN
-    except MemoryError:
-        print(f"scorers check: {exhausted(limits)}", file=sys.stderr)
-        return INTERNAL
+def _check(options: argparse.Namespace, limits: Limits) -> int:
+    return GRADED if tell_check(options, limits) else BROKEN
+
+
+_TELLERS = {"evidence": _tell_evidence, "check": _check}
 
 
 def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
@@ -125,23 +114,13 @@ def _grade_pairs(options: argparse.Namespace, limits: Limits) -> int:
 def _grade_one(options: argparse.Namespace, limits: Limits) -> int:
     from scorers.grading import assess
 
-    try:
-        assessment = assess(
-            options.task_dir,
-            options.submission_dir,
-            # Rows that nobody will see are not made.
-            limits if options.objects is not None else replace(limits, objects=1),
-            draws=not options.no_pictures,
-        )
-    except NotADirectoryError as fault:
-        print(f"scorers grade: {fault}", file=sys.stderr)
-        return USAGE
-    except CapsuleFault as fault:
-        print(f"scorers grade: {fault}", file=sys.stderr)
-        return BROKEN
-    except MemoryError:
-        print(f"scorers grade: {exhausted(limits)}", file=sys.stderr)
-        return INTERNAL
+    assessment = assess(
+        options.task_dir,
+        options.submission_dir,
+        # Rows that nobody will see are not made.
+        limits if options.objects is not None else replace(limits, objects=1),
+        draws=not options.no_pictures,
+    )
     grade = assessment.grade
     if options.objects is not None:
         from scorers.show import write_objects
